@@ -1,0 +1,286 @@
+// The module's functions: arrays in, arrays out. Arguments are checked by the caller (engines/native.py).
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "bins.hpp"
+#include "noise.hpp"
+#include "predictor.hpp"
+#include "threads.hpp"
+#include "trainer.hpp"
+
+namespace nb = nanobind;
+
+namespace epiboost {
+namespace {
+
+template <class T, std::size_t Dimensions>
+using Array = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+
+template <class AnyArray>
+auto span_of(const AnyArray& array) {
+    return std::span(array.data(), array.size());
+}
+
+template <class T>
+struct Fresh {  // a new array that Python will own
+    std::vector<std::size_t> shape;
+    std::unique_ptr<T[]> data;
+    std::size_t size = 1;
+
+    explicit Fresh(std::vector<std::size_t> wanted) : shape(std::move(wanted)) {
+        for (const std::size_t n : shape) size *= n;
+        data = std::make_unique<T[]>(size);
+    }
+
+    std::span<T> span() { return {data.get(), size}; }
+
+    nb::ndarray<nb::numpy, T> release() {
+        T* memory = data.release();
+        nb::capsule owner(memory, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+        return nb::ndarray<nb::numpy, T>(memory, shape.size(), shape.data(), owner);
+    }
+};
+
+template <class T>
+Numbers<T> numbers_of(const Matrix<T>& table) {
+    return {table.data(), table.shape(0), table.shape(1), table.stride(0), table.stride(1)};
+}
+
+template <class T>
+nb::list find_borders(Matrix<T> table, Array<double, 1> weights, int max_bins, int threads) {
+    const Numbers<T> numbers = numbers_of(table);
+    std::vector<std::vector<double>> found(numbers.columns);
+    {
+        nb::gil_scoped_release release;
+        const auto columns = static_cast<std::ptrdiff_t>(numbers.columns);
+#pragma omp parallel for num_threads(available_threads(threads)) schedule(dynamic) if (numbers.rows > 4096)
+        for (std::ptrdiff_t c = 0; c < columns; ++c) {
+            found[c] = quantile_borders(numbers, static_cast<std::size_t>(c), span_of(weights), max_bins);
+        }
+    }
+    nb::list borders;
+    for (const auto& column : found) {
+        Fresh<double> fresh({column.size()});
+        std::copy(column.begin(), column.end(), fresh.data.get());
+        borders.append(fresh.release());
+    }
+    return borders;
+}
+
+template <class T>
+nb::ndarray<nb::numpy, std::uint8_t> bin_table(Matrix<T> table, Array<std::int64_t, 1> rows, Array<double, 1> borders,
+                                               Array<std::int64_t, 1> offsets, int threads) {
+    const Numbers<T> numbers = numbers_of(table);
+    Fresh<std::uint8_t> bins({rows.size(), numbers.columns});
+    {
+        nb::gil_scoped_release release;
+        bin_rows(numbers, span_of(rows), {span_of(borders), span_of(offsets)}, threads, bins.data.get());
+    }
+    return bins.release();
+}
+
+// A hash of each row's bins: rows that a model cannot tell apart have the same.
+nb::ndarray<nb::numpy, std::uint64_t> hash_rows(Array<std::uint8_t, 2> bins) {
+    const std::size_t columns = bins.shape(1);
+    Fresh<std::uint64_t> hashes({bins.shape(0)});
+    for (std::size_t row = 0; row < bins.shape(0); ++row) {
+        const std::uint8_t* own = bins.data() + row * columns;
+        std::uint64_t hash = columns;
+        for (std::size_t first = 0; first < columns; first += 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, own + first, std::min<std::size_t>(8, columns - first));
+            hash = scramble(hash ^ word);
+        }
+        hashes.data[row] = hash;
+    }
+    return hashes.release();
+}
+
+Table table_of(const Array<std::uint8_t, 2>& bins, const Array<std::int32_t, 1>& bin_counts) {
+    Table table;
+    table.rows = bins.shape(0);
+    table.columns = bins.shape(1);
+    table.by_row = {bins.data(), bins.size()};
+    table.by_column.assign(table.columns * padded(table.rows), 0);
+    table.bins.assign(bin_counts.data(), bin_counts.data() + bin_counts.size());
+    table.first_threshold.assign(table.columns, 1);
+    for (std::size_t row = 0; row < table.rows; ++row) {
+        for (std::size_t c = 0; c < table.columns; ++c) {
+            const std::uint8_t bin = bins.data()[row * table.columns + c];
+            table.by_column[c * padded(table.rows) + row] = bin;
+            if (bin == 0) table.first_threshold[c] = 0;
+        }
+    }
+    return table;
+}
+
+Target target_of(const Array<float, 1>& y, const Array<float, 1>& weight, const Array<std::uint32_t, 1>& keys) {
+    Target target;
+    const std::size_t n = padded(y.size());
+    target.y.assign(n, 0.0f);
+    target.weight.assign(n, 0.0f);
+    target.weight_root.assign(n, 0.0f);
+    target.key.assign(n, 0);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        target.y[i] = y.data()[i];
+        target.weight[i] = weight.data()[i];
+        target.weight_root[i] = std::sqrt(weight.data()[i]);
+        target.key[i] = keys.data()[i];
+        target.total_weight += weight.data()[i];
+    }
+    return target;
+}
+
+Recipe recipe_of(const nb::dict& options) {
+    Recipe recipe;
+    recipe.objective = static_cast<Objective>(nb::cast<int>(options["objective"]));
+    recipe.outputs = nb::cast<int>(options["outputs"]);
+    recipe.trees = nb::cast<int>(options["trees"]);
+    recipe.depth = nb::cast<int>(options["depth"]);
+    recipe.learning_rate = nb::cast<double>(options["learning_rate"]);
+    recipe.l2 = nb::cast<double>(options["l2"]);
+    recipe.shrink = nb::cast<double>(options["shrink"]);
+    recipe.noise = nb::cast<double>(options["noise"]);
+    recipe.subsample = nb::cast<double>(options["subsample"]);
+    recipe.honesty = nb::cast<double>(options["honesty"]);
+    recipe.patience = nb::cast<int>(options["patience"]);
+    recipe.start = nb::cast<std::vector<float>>(options["start"]);
+    if (recipe.depth < 1 || recipe.depth > max_depth) throw std::invalid_argument("depth out of range");
+    if (recipe.start.size() != static_cast<std::size_t>(recipe.outputs)) throw std::invalid_argument("start: one an output");
+    return recipe;
+}
+
+// One table with its target: (bins, y, weights, keys).
+struct Sample {
+    Table table;
+    Target target;
+
+    Sample(const nb::tuple& arrays, const Array<std::int32_t, 1>& bin_counts) {
+        const auto bins = nb::cast<Array<std::uint8_t, 2>>(arrays[0]);
+        const auto y = nb::cast<Array<float, 1>>(arrays[1]);
+        const auto weight = nb::cast<Array<float, 1>>(arrays[2]);
+        const auto keys = nb::cast<Array<std::uint32_t, 1>>(arrays[3]);
+        const std::size_t rows = bins.shape(0);
+        if (rows < 1 || bins.shape(1) < 1 || bins.shape(1) > 65535 || bins.shape(1) != bin_counts.size() ||
+            y.size() != rows || weight.size() != rows || keys.size() != rows || rows >= 0xffffffffu) {
+            throw std::invalid_argument("arrays of mismatched sizes");
+        }
+        table = table_of(bins, bin_counts);
+        target = target_of(y, weight, keys);
+    }
+};
+
+nb::tuple train_members(nb::tuple sample, nb::object evaluation, Array<std::int32_t, 1> bin_counts,
+                        Array<std::uint64_t, 1> seeds, nb::dict options, int threads, nb::callable progress) {
+    const Recipe recipe = recipe_of(options);
+    const Sample data(sample, bin_counts);
+    std::unique_ptr<Sample> other;
+    if (!evaluation.is_none()) other = std::make_unique<Sample>(nb::cast<nb::tuple>(evaluation), bin_counts);
+    const std::size_t members = seeds.size();
+    const std::size_t trees = recipe.trees;
+    const std::size_t depth = recipe.depth;
+    Fresh<std::uint16_t> feature({members, trees, depth});
+    Fresh<std::uint8_t> threshold({members, trees, depth});
+    Fresh<float> leaf({members, trees, std::size_t{1} << depth, static_cast<std::size_t>(recipe.outputs)});
+    Fresh<std::int32_t> count({members});
+    Fresh<double> losses({members, other ? trees : 0});
+    std::exception_ptr failure;
+    bool finished = false;
+    {
+        nb::gil_scoped_release release;
+        Watch watch([&](long done) {
+            nb::gil_scoped_acquire acquire;
+            try {
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                progress(done);
+                return true;
+            } catch (...) {
+                failure = std::current_exception();
+                return false;
+            }
+        });
+        finished = train(data.table, data.target, recipe, other ? &other->table : nullptr, other ? &other->target : nullptr,
+                         span_of(seeds), threads, watch, {feature.span(), threshold.span(), leaf.span(), count.span(), losses.span()});
+    }
+    if (failure) std::rethrow_exception(failure);
+    if (!finished) throw std::runtime_error("training was stopped");
+    return nb::make_tuple(feature.release(), threshold.release(), leaf.release(), count.release(), losses.release());
+}
+
+template <class T>
+nb::ndarray<nb::numpy, double> predict_scores(Matrix<T> table, Array<double, 1> borders, Array<std::int64_t, 1> offsets,
+                                              Array<std::uint16_t, 3> feature, Array<std::uint8_t, 3> threshold,
+                                              Array<float, 4> leaf, Array<std::int32_t, 2> end, Array<double, 2> carry,
+                                              Array<double, 1> start, int threads) {
+    const ReadyTrees trees{feature.shape(0), feature.shape(1), end.shape(1), static_cast<int>(feature.shape(2)),
+                           static_cast<int>(leaf.shape(2)), span_of(feature), span_of(threshold), span_of(leaf),
+                           span_of(end), span_of(carry), span_of(start)};
+    const Numbers<T> numbers = numbers_of(table);
+    Fresh<double> scores({trees.members * trees.parts, numbers.rows, static_cast<std::size_t>(trees.outputs)});
+    {
+        nb::gil_scoped_release release;
+        predict(numbers, {span_of(borders), span_of(offsets)}, trees, threads, scores.data.get());
+    }
+    return scores.release();
+}
+
+// The noise of one tree, for tests: standard Normal numbers of the pair of outputs that `output` belongs to.
+nb::ndarray<nb::numpy, float> langevin_noise(std::uint64_t seed, std::uint64_t tree, Array<std::uint32_t, 1> keys, int output) {
+    Fresh<float> noise({keys.size()});
+    const Stream stream(seed, tree, Purpose::langevin, static_cast<std::uint64_t>(output / 2));
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        float pair[2];
+        normal_pair(stream, keys.data()[i], pair[0], pair[1]);
+        noise.data[i] = pair[output % 2];
+    }
+    return noise.release();
+}
+
+// Instruction sets of this machine for which there is a module, best first.
+std::vector<const char*> instruction_sets() {
+    std::vector<const char*> sets;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+        sets.push_back("avx512");
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma")) {
+        sets.push_back("avx2");
+    }
+#endif
+    sets.push_back("portable");
+    return sets;
+}
+
+}  // namespace
+}  // namespace epiboost
+
+NB_MODULE(EPIBOOST_MODULE, module) {
+    using namespace epiboost;
+    watch_for_forks();
+    module.def("instruction_sets", [] {
+        nb::list names;
+        for (const char* name : instruction_sets()) names.append(name);
+        return names;
+    });
+    module.def("find_borders", &find_borders<double>);
+    module.def("find_borders", &find_borders<float>);
+    module.def("bin_table", &bin_table<double>);
+    module.def("bin_table", &bin_table<float>);
+    module.def("hash_rows", &hash_rows);
+    module.def("train", &train_members, nb::arg("sample"), nb::arg("evaluation").none(), nb::arg("bin_counts"), nb::arg("seeds"),
+               nb::arg("options"), nb::arg("threads"), nb::arg("progress"));
+    module.def("predict", &predict_scores<double>);
+    module.def("predict", &predict_scores<float>);
+    module.def("langevin_noise", &langevin_noise);
+}

@@ -1,0 +1,45 @@
+// From numbers to bins: borders by quantiles, then one byte a value. Bin 0 is for missing values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace epiboost {
+
+// A table of float or double with any strides (in elements).
+template <class Number>
+struct Numbers {
+    const Number* data;
+    std::size_t rows;
+    std::size_t columns;
+    std::ptrdiff_t row_stride;
+    std::ptrdiff_t column_stride;
+
+    double at(std::size_t row, std::size_t column) const {
+        return static_cast<double>(data[static_cast<std::ptrdiff_t>(row) * row_stride +
+                                        static_cast<std::ptrdiff_t>(column) * column_stride]);
+    }
+};
+
+// Borders of all columns, one after the other: column c has those from offset[c] to offset[c + 1].
+struct Borders {
+    std::span<const double> value;
+    std::span<const std::int64_t> offset;
+};
+
+// At most max_bins - 1 borders of one column, so that bins hold about the same weight; weights may be empty (all one).
+template <class Number>
+std::vector<double> quantile_borders(const Numbers<Number>& table, std::size_t column, std::span<const double> weights,
+                                     int max_bins);
+
+// The bin of a value: 0 if it is missing, else one more than the number of borders below it.
+std::uint8_t bin_of(double value, std::span<const double> borders);
+
+// Bins of the given rows of a table, by row.
+template <class Number>
+void bin_rows(const Numbers<Number>& table, std::span<const std::int64_t> rows, const Borders& borders, int threads,
+              std::uint8_t* bins);
+
+}  // namespace epiboost

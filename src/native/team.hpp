@@ -1,0 +1,49 @@
+// The threads that work on one chain, and the watch that lets the caller stop them.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+
+namespace epiboost {
+
+// Threads of one chain, all running the same function; a team of one needs no barrier.
+struct Team {
+    int rank = 0;
+    int size = 1;
+
+    void barrier() const {
+        if (size > 1) {
+#pragma omp barrier
+        }
+    }
+
+    // This thread's share of [0, count).
+    std::size_t begin(std::size_t count) const { return count * rank / size; }
+    std::size_t end(std::size_t count) const { return count * (rank + 1) / size; }
+};
+
+// Counts trees and asks the caller now and then whether to go on. Only the calling thread asks (`Watch::look`).
+class Watch {
+  public:
+    explicit Watch(std::function<bool(long)> ask) : ask_(std::move(ask)) {}
+
+    void tree_done() { done_.fetch_add(1, std::memory_order_relaxed); }
+    bool stopped() const { return stop_.load(std::memory_order_relaxed); }
+    long done() const { return done_.load(std::memory_order_relaxed); }
+
+    void look() {
+        const auto now = std::chrono::steady_clock::now();
+        if (stopped() || now - last_ < std::chrono::milliseconds(50)) return;
+        last_ = now;
+        if (!ask_(done())) stop_.store(true, std::memory_order_relaxed);
+    }
+
+  private:
+    std::function<bool(long)> ask_;
+    std::atomic<long> done_{0};
+    std::atomic<bool> stop_{false};
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace epiboost

@@ -1,0 +1,100 @@
+#include "trainer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <thread>
+
+#include "chain.hpp"
+#include "threads.hpp"
+
+namespace epiboost {
+namespace {
+
+// Weights as whole numbers whose sum fits 31 bits. Weights that are small whole numbers already stay as they are.
+void round_weights(const Target& target, std::size_t rows, Task& task) {
+    const std::span<const float> weights(target.weight.data(), rows);
+    const float largest = *std::max_element(weights.begin(), weights.end());
+    const bool whole = std::all_of(weights.begin(), weights.end(), [](float w) { return w == std::floor(w); });
+    double unit = 1.0;
+    if (!whole || target.total_weight >= 0x1p30) unit = std::max(largest * 0x1p-20, target.total_weight * 0x1p-30);
+    task.weight_unit = static_cast<float>(unit);
+    task.largest_weight = largest;
+    task.whole_weight.assign(target.weight.size(), 0);
+    for (std::size_t i = 0; i < rows; ++i) {
+        task.whole_weight[i] = std::max(1, static_cast<std::int32_t>(std::lround(weights[i] / unit)));
+    }
+}
+
+ChainOutput output_of(const Trees& trees, const Recipe& recipe, std::size_t member) {
+    const std::size_t first = member * recipe.trees;
+    const std::size_t leaf_values = (std::size_t{1} << recipe.depth) * recipe.outputs;
+    return {trees.feature.data() + first * recipe.depth, trees.threshold.data() + first * recipe.depth,
+            trees.leaf.data() + first * leaf_values, trees.count.data() + member, trees.evaluation.data() + first};
+}
+
+// As many members as threads at a time, one thread each; those left over one by one, with all threads on each.
+template <class Layout>
+void train_members(const Task& task, std::span<const std::uint64_t> seeds, int threads, Watch& watch, const Trees& trees) {
+    const std::size_t side_by_side = threads > 1 ? seeds.size() / threads * threads : seeds.size();
+    std::atomic<std::size_t> next{0};
+    std::atomic<int> busy{threads};
+    std::exception_ptr failure;
+    if (side_by_side > 0) {
+#pragma omp parallel num_threads(threads)
+        {
+            const bool asks = thread_rank() == 0;
+            try {
+                for (std::size_t member; !watch.stopped() && (member = next++) < side_by_side;) {
+                    Chain<Layout> chain(task, seeds[member], 1, output_of(trees, task.recipe, member));
+                    chain.run(Team{}, watch, asks);
+                }
+            } catch (...) {
+#pragma omp critical
+                failure = std::current_exception();
+            }
+            --busy;
+            while (asks && busy > 0) {  // the calling thread goes on asking until the last one is done
+                watch.look();
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
+    for (std::size_t member = side_by_side; member < seeds.size() && !watch.stopped(); ++member) {
+        Chain<Layout> chain(task, seeds[member], threads, output_of(trees, task.recipe, member));
+#pragma omp parallel num_threads(threads)
+        chain.run(Team{thread_rank(), threads}, watch, thread_rank() == 0);
+    }
+}
+
+}  // namespace
+
+bool train(const Table& table, const Target& target, const Recipe& recipe, const Table* evaluation_table,
+           const Target* evaluation_target, std::span<const std::uint64_t> seeds, int threads, Watch& watch, Trees trees) {
+    Task task{table, target, recipe, evaluation_table, evaluation_target};
+    round_weights(target, table.rows, task);
+    task.largest_level = std::min(126.0f, std::floor(0x1p30f / static_cast<float>(table.rows)));
+    const int most_bins = *std::max_element(table.bins.begin(), table.bins.end());
+    task.stride = std::min(max_bins, (most_bins + 15) / 16 * 16);
+    std::int64_t whole = 0;
+    for (const std::int32_t weight : task.whole_weight) whole += weight;
+    const int team = available_threads(threads);
+    if (recipe.outputs == 1) {
+        train_members<PackedOne>(task, seeds, team, watch, trees);
+    } else if (recipe.outputs == 2 && whole <= PackedTwo::capacity) {
+        train_members<PackedTwo>(task, seeds, team, watch, trees);
+    } else if (recipe.outputs <= 3) {
+        train_members<Lanes<4>>(task, seeds, team, watch, trees);
+    } else if (recipe.outputs <= 7) {
+        train_members<Lanes<8>>(task, seeds, team, watch, trees);
+    } else if (recipe.outputs <= 15) {
+        train_members<Lanes<16>>(task, seeds, team, watch, trees);
+    } else {
+        train_members<Lanes<0>>(task, seeds, team, watch, trees);
+    }
+    return !watch.stopped();
+}
+
+}  // namespace epiboost
