@@ -78,13 +78,13 @@ nb::list find_borders(Matrix<T> table, Array<double, 1> weights, int max_bins, i
 }
 
 template <class T>
-nb::ndarray<nb::numpy, std::uint8_t> bin_table(Matrix<T> table, Array<std::int64_t, 1> rows, Array<double, 1> borders,
+nb::ndarray<nb::numpy, std::uint8_t> bin_table(Matrix<T> table, Array<double, 1> borders,
                                                Array<std::int64_t, 1> offsets, int threads) {
     const Numbers<T> numbers = numbers_of(table);
-    Fresh<std::uint8_t> bins({rows.size(), numbers.columns});
+    Fresh<std::uint8_t> bins({numbers.rows, numbers.columns});
     {
         nb::gil_scoped_release release;
-        bin_rows(numbers, span_of(rows), {span_of(borders), span_of(offsets)}, threads, bins.data.get());
+        bin_rows(numbers, {span_of(borders), span_of(offsets)}, threads, bins.data.get());
     }
     return bins.release();
 }
@@ -152,7 +152,7 @@ Recipe recipe_of(const nb::dict& options) {
     recipe.shrink = nb::cast<double>(options["shrink"]);
     recipe.noise = nb::cast<double>(options["noise"]);
     recipe.subsample = nb::cast<double>(options["subsample"]);
-    recipe.honesty = nb::cast<double>(options["honesty"]);
+    recipe.variance_guard = nb::cast<double>(options["variance_guard"]);
     recipe.patience = nb::cast<int>(options["patience"]);
     recipe.start = nb::cast<std::vector<float>>(options["start"]);
     if (recipe.depth < 1 || recipe.depth > max_depth) throw std::invalid_argument("depth out of range");

@@ -89,23 +89,23 @@ std::uint8_t bin_of(double value, std::span<const double> borders) {
 }
 
 template <class Number>
-void bin_rows(const Numbers<Number>& table, std::span<const std::int64_t> rows, const Borders& borders, int threads,
+void bin_rows(const Numbers<Number>& table, const Borders& borders, int threads,
               std::uint8_t* bins) {
-    const auto count = static_cast<std::ptrdiff_t>(rows.size());
+    const auto count = static_cast<std::ptrdiff_t>(table.rows);
 #pragma omp parallel for num_threads(available_threads(threads)) schedule(static) if (count > 4096)
     for (std::ptrdiff_t i = 0; i < count; ++i) {
         for (std::size_t column = 0; column < table.columns; ++column) {
             const auto first = static_cast<std::size_t>(borders.offset[column]);
             const auto last = static_cast<std::size_t>(borders.offset[column + 1]);
             bins[static_cast<std::size_t>(i) * table.columns + column] =
-                bin_of(table.at(static_cast<std::size_t>(rows[i]), column), borders.value.subspan(first, last - first));
+                bin_of(table.at(static_cast<std::size_t>(i), column), borders.value.subspan(first, last - first));
         }
     }
 }
 
 template std::vector<double> quantile_borders(const Numbers<float>&, std::size_t, std::span<const double>, int);
 template std::vector<double> quantile_borders(const Numbers<double>&, std::size_t, std::span<const double>, int);
-template void bin_rows(const Numbers<float>&, std::span<const std::int64_t>, const Borders&, int, std::uint8_t*);
-template void bin_rows(const Numbers<double>&, std::span<const std::int64_t>, const Borders&, int, std::uint8_t*);
+template void bin_rows(const Numbers<float>&, const Borders&, int, std::uint8_t*);
+template void bin_rows(const Numbers<double>&, const Borders&, int, std::uint8_t*);
 
 }  // namespace epiboost

@@ -37,9 +37,9 @@ std::vector<double> quantile_borders(const Numbers<Number>& table, std::size_t c
 // The bin of a value: 0 if it is missing, else one more than the number of borders below it.
 std::uint8_t bin_of(double value, std::span<const double> borders);
 
-// Bins of the given rows of a table, by row.
+// Bins of a table, by row.
 template <class Number>
-void bin_rows(const Numbers<Number>& table, std::span<const std::int64_t> rows, const Borders& borders, int threads,
+void bin_rows(const Numbers<Number>& table, const Borders& borders, int threads,
               std::uint8_t* bins);
 
 }  // namespace epiboost

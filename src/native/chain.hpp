@@ -65,7 +65,7 @@ class Chain {
             sampled_weight_.resize(rows_padded_);
             mass_ = sampled_weight_.data();
         }
-        if (recipe_.objective == Objective::normal && recipe_.honesty > 0.0) honest_.assign(rows_padded_, 0.0f);
+        if (recipe_.objective == Objective::normal && recipe_.variance_guard > 0.0) honest_.assign(rows_padded_, 0.0f);
         words_.resize(rows_padded_ * Layout::words(outputs_));
         rows_.resize(rows_padded_);
         spare_.resize(rows_padded_);
@@ -74,6 +74,7 @@ class Chain {
         workers_.resize(threads);
         for (auto& worker : workers_) {
             worker.largest.assign(k, 0);
+            worker.squares.assign(k, 0);
             worker.start.assign(leaves_, 0);
             worker.size.assign(leaves_, 0);
             worker.leaf_sums.assign(static_cast<std::size_t>(leaves_) * (k + 1), 0);
@@ -120,6 +121,7 @@ class Chain {
         std::vector<std::int32_t> largest;      // largest |gradient| an output, as the bits of a float
         std::vector<std::size_t> start;         // where a leaf's rows begin in rows_
         std::vector<std::size_t> size;          // and how many there are
+        std::vector<std::int64_t> squares;      // sum of squared whole gradients, one an output
         std::vector<std::int64_t> leaf_sums;    // (leaves, outputs + 1)
         std::vector<std::int32_t> running;
         Split best;
@@ -242,11 +244,15 @@ class Chain {
         const std::size_t last = team.end(rows_padded_ / block) * block;
         const int width = Layout::words(outputs_);
         std::size_t count = 0;
+        std::fill(worker.squares.begin(), worker.squares.end(), 0);
         for (std::size_t row = first; row < last; row += block) {
             for (int k = 0; k < outputs_; ++k) round_block(streams[k / 2], k, row, levels[k], whole.data() + k * block);
             for (std::size_t i = 0; i < block; ++i) {
                 const bool seen = mass_[row + i] > 0.0f;
-                for (int k = 0; k < outputs_; ++k) of_row[k] = whole[k * block + i];
+                for (int k = 0; k < outputs_; ++k) {
+                    of_row[k] = whole[k * block + i];
+                    worker.squares[k] += seen ? of_row[k] * of_row[k] : 0;
+                }
                 Layout::pack(of_row.data(), outputs_, task_.whole_weight[row + i], words_.data() + (row + i) * width);
                 rows_[first + count] = static_cast<std::uint32_t>(row + i);
                 count += seen;
@@ -378,7 +384,15 @@ class Chain {
         worker.best = Split{};
         auto* running = reinterpret_cast<std::int32_t(*)[max_bins]>(worker.running.data());
         const std::size_t size = static_cast<std::size_t>(task_.stride) * Layout::words(outputs_);
-        const Units units{unit_squared_.data(), task_.weight_unit, static_cast<float>(recipe_.l2)};
+        std::vector<float> unit(unit_squared_);
+        if (recipe_.objective == Objective::normal) {
+            for (int k = 0; k < outputs_; ++k) {
+                std::int64_t squares = 0;
+                for (const auto& other : workers_) squares += other.squares[k];
+                unit[k] = static_cast<float>(target_.total_weight / static_cast<double>(std::max<std::int64_t>(squares, 1)));
+            }
+        }
+        const Units units{unit.data(), task_.weight_unit, static_cast<float>(recipe_.l2)};
         for (std::size_t f = team.begin(table_.columns); f < team.end(table_.columns); ++f) {
             for (std::size_t i = 0; i < fills_.size(); ++i) complete(i, f * size, size);
             float scores[max_bins] = {};
@@ -455,14 +469,15 @@ class Chain {
         for (int leaf = 0; leaf < leaves_; ++leaf) {
             const double weight = sums[leaf * width + outputs_] + recipe_.l2;
             for (int k = 0; k < outputs_; ++k) {
-                const double value = weight > 1e-20 ? -rate * sums[leaf * width + k] / weight : 0.0;
+                const double extra = k == 1 && !honest_.empty() ? recipe_.variance_guard : 0.0;
+                const double value = weight > 1e-20 ? -rate * sums[leaf * width + k] / (weight + extra) : 0.0;
                 values[leaf * outputs_ + k] = static_cast<float>(value);
             }
         }
         if (team.rank == 0) keep(tree, values);
         const float step = static_cast<float>(1.0 / decay_after(tree + 1));
+        if (!honest_.empty()) move_honest(sums, step, static_cast<float>(decay_after(tree)), team);
         move(table_, scores_, values, step, team);
-        if (!honest_.empty()) move_honest(sums, step, team);
         if (task_.evaluation_table) move(*task_.evaluation_table, evaluation_scores_, values, step, team);
     }
 
@@ -484,10 +499,10 @@ class Chain {
         }
     }
 
-    // The mean score without (a share of) the row's own pull on its leaf.
-    void move_honest(const std::vector<double>& sums, float step, Team team) {
+    // The mean score without the row's own pull on its leaf: what a model that had not seen the row would say, as far as
+    // leaf values go.
+    void move_honest(const std::vector<double>& sums, float step, float decay, Team team) {
         const int width = outputs_ + 1;
-        const float share = static_cast<float>(recipe_.honesty);
         const float rate = step * static_cast<float>(recipe_.learning_rate);
         std::vector<float> gradient(leaves_);
         std::vector<float> weight(leaves_);
@@ -500,8 +515,9 @@ class Chain {
             const std::size_t row = b * block;
             leaves_of(table_, row, leaf);
             for (std::size_t i = 0; i < block; ++i) {
-                const float others = gradient[leaf[i]] - share * gradients_[row + i];
-                const float size = weight[leaf[i]] - share * mass_[row + i];
+                const float own = mass_[row + i] * (recipe_.start[0] + decay * scores_[row + i] - target_.y[row + i]);
+                const float others = gradient[leaf[i]] - own;
+                const float size = weight[leaf[i]] - mass_[row + i];
                 honest_[row + i] -= size > 1e-20f ? rate * others / size : 0.0f;
             }
         }

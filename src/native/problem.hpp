@@ -46,7 +46,7 @@ struct Recipe {
     double shrink = 0.0;       // gamma: each step multiplies the model by 1 - gamma * learning_rate
     double noise = 0.0;        // standard deviation of the noise on each gradient
     double subsample = 1.0;    // share of rows that each tree sees
-    double honesty = 0.0;      // share of a row's own pull that its residual is freed of before the variance sees it
+    double variance_guard = 0.0;  // more l2 for the log standard deviation, which then sees leave-one-out residuals
     int patience = 0;          // trees without a better evaluation loss before a chain stops; 0 = never
     std::vector<float> start;  // the score before the first tree, one an output; it is not shrunk
 };

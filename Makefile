@@ -1,0 +1,53 @@
+# Each target sets up what it needs: a fresh clone, python3, make and a C++ compiler are enough.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
+	$(shell find src -type f -not -path '*/__pycache__/*' -not -name '*.so')
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-slow lint format bench-quality clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 18
+
+install: $(VENV)/.installed  ## build the package and install it with its tools into .venv
+
+demo: install  ## train on the heart and draw heart.png
+	$(BIN)/epiboost demo
+
+test: install  ## run the tests that take seconds
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: install  ## run the tests that take minutes
+	$(BIN)/python -m pytest -n 2 -m slow
+
+lint: install  ## check style, types and the direction of imports
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.tools  ## set the code in its usual form
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+bench-quality: install  ## compare the quality of predictions and uncertainties
+	$(BIN)/python benchmarks/quality.py
+
+clean:  ## remove what was built, and the virtual environment
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# The pip that comes with Python may be too old to know dependency groups.
+$(VENV)/.tools: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+# Not editable: what is tested is what a user gets.
+$(VENV)/.installed: $(VENV)/.tools $(SOURCES)
+	$(BIN)/python -m pip install --quiet ".[all]"
+	touch $@

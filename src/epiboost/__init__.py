@@ -1,0 +1,8 @@
+"""Gradient boosting that knows what it does not know."""
+
+from epiboost.classifier import EpiBoostClassifier
+from epiboost.posterior import Posterior
+from epiboost.regressor import EpiBoostRegressor
+from epiboost.uncertainty import Uncertainty
+
+__all__ = ["EpiBoostClassifier", "EpiBoostRegressor", "Posterior", "Uncertainty"]

@@ -1,0 +1,236 @@
+"""What the regressor and the classifier share: parameters, the path from a table to a posterior, files."""
+
+import os
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from epiboost import persistence
+from epiboost._typing import AnyArray, Floats
+from epiboost.data import Dataset, check_table, check_weight, evaluation_parts, join
+from epiboost.engines import Engine, Forest, engine_named, forest_from_file
+from epiboost.members import EnsembleKind, Recipe
+from epiboost.posterior import Posterior
+from epiboost.progress import progress_bar
+from epiboost.uncertainty import Uncertainty
+
+
+class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The steps of both estimators; the classes that users see are `EpiBoostRegressor` and `EpiBoostClassifier`."""
+
+    def __init__(
+        self,
+        *,
+        ensemble: EnsembleKind = "sglb",
+        n_members: int = 10,
+        n_estimators: int = 1000,
+        learning_rate: float = 0.1,
+        max_depth: int = 6,
+        subsample: float | None = None,
+        l2: float = 3.0,
+        max_bins: int = 255,
+        temperature: float = 1.0,
+        early_stopping_rounds: int | None = None,
+        engine: str | Engine = "native",
+        categorical_features: str | Sequence[str | int] | None = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.ensemble = ensemble
+        self.n_members = n_members
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.subsample = subsample
+        self.l2 = l2
+        self.max_bins = max_bins
+        self.temperature = temperature
+        self.early_stopping_rounds = early_stopping_rounds
+        self.engine = engine
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def predict_posterior(self, X: Any) -> Posterior:  # noqa: ANN401 (anything a user may pass)
+        """Return what every member says of every row.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        Posterior
+            ``parameters`` has shape (members, n, outputs): mean and variance, or class probabilities.
+        """
+        check_is_fitted(self)
+        table = check_table(self, X, reset=False)
+        return Posterior(self.forest_.predict(table, prefixes=self.prefixes_), self._family)
+
+    def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything a user may pass)
+        """Split each row's uncertainty into what the data cannot tell and what the model has not seen.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        Uncertainty
+            ``total``, ``data`` and ``knowledge``, each of shape (n,); ``total = data + knowledge``. Variances for the
+            regressor, entropies in nats for the classifier.
+        """
+        return self.predict_posterior(X).uncertainty()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file: arrays and a JSON header, no pickle.
+
+        The file is complete or absent: it is written beside its place and then moved there.
+
+        Parameters
+        ----------
+        path : str or path
+            By custom it ends in ``.epib``.
+        """
+        check_is_fitted(self)
+        if not isinstance(self.engine, str):
+            message = f"only models of an engine that has a name can be saved; this one was trained by {self.engine!r}"
+            raise ValueError(message)  # noqa: TRY004 (the type is allowed, the file is not)
+        header, arrays = self.forest_.to_file()
+        names = getattr(self, "feature_names_in_", None)
+        own_header = {
+            "estimator": type(self).__name__,
+            "parameters": {name: _plain(value) for name, value in self.get_params(deep=False).items()},
+            "n_features": int(self.n_features_in_),
+            "feature_names": None if names is None else [str(name) for name in names],
+            "prefixes": None if self.prefixes_ is None else [int(prefix) for prefix in self.prefixes_],
+            "forest": header,
+        }
+        persistence.write(path, own_header, {**arrays, **self._labels_to_file()})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a fitted model from a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        the fitted estimator
+
+        Raises
+        ------
+        ModelFileError
+            If the file is damaged, or is not a model of this class.
+        """
+        header, arrays = persistence.read(path)
+        if header.get("estimator") != cls.__name__:
+            message = f"{os.fspath(path)}: holds a model of {header.get('estimator')!r}, not of {cls.__name__!r}"
+            raise persistence.ModelFileError(message)
+        try:
+            return cls._from_file(header, arrays)
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+            message = f"{os.fspath(path)}: the parts of the model do not fit together: {error}"
+            raise persistence.ModelFileError(message) from error
+
+    @classmethod
+    def _from_file(cls, header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
+        model = cls(**header["parameters"])
+        recipe = model._recipe()
+        model.n_features_in_ = int(header["n_features"])
+        if header["feature_names"] is not None:
+            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        model.forest_ = forest_from_file(model.engine, header["forest"], arrays, n_jobs=model.n_jobs)
+        model.prefixes_ = recipe.prefixes
+        model._labels_from_file(arrays)
+        model._note_training()
+        names = header["feature_names"]
+        prefixes = header["prefixes"]
+        probe = model.forest_.predict(np.full((1, model.n_features_in_), np.nan), prefixes=model.prefixes_)
+        if (
+            (names is not None and len(names) != model.n_features_in_)
+            or (None if prefixes is None else tuple(prefixes)) != recipe.prefixes
+            or probe.shape[0] != recipe.n_members_in_all
+            or probe.shape[2] != model._n_outputs
+        ):
+            message = "names, prefixes, members or classes disagree"
+            raise ValueError(message)
+        return model
+
+    def _train(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
+        recipe = self._recipe()
+        parts = evaluation_parts(eval_set)
+        if recipe.early_stopping_rounds is not None and parts is None:
+            message = "early_stopping_rounds needs an eval_set to watch; fit(X, y, eval_set=(X_valid, y_valid))"
+            raise ValueError(message)
+        if not (isinstance(self.categorical_features, str) and self.categorical_features == "auto"):
+            message = f"categorical_features must be 'auto'; got {self.categorical_features!r}"
+            raise ValueError(message)
+        table = check_table(self, X, y=y, reset=True)
+        data = self._learn_target(*join(table, self._check_target(y), check_weight(sample_weight, len(table))))
+        evaluation = None if parts is None else self._evaluation(*parts)
+        data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation)
+        if len(data.y) < 2:  # noqa: PLR2004 (a spread needs two)
+            message = f"Found {len(data.y)} sample(s) of positive weight while a minimum of 2 is required."
+            raise ValueError(message)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        engine = engine_named(self.engine, n_jobs=self.n_jobs)
+        with progress_bar("Training", enabled=bool(self.verbose)) as progress:
+            self.forest_: Forest = engine.fit(data, recipe.specs(seed), progress)
+        self.prefixes_ = recipe.prefixes
+        self._note_training()
+        return self
+
+    def _recipe(self) -> Recipe:
+        return Recipe.of(self.get_params(deep=False))
+
+    def _evaluation(self, X: Any, y: Any, weight: Any) -> Dataset:  # noqa: ANN401 (anything a user may pass)
+        table = check_table(self, X, reset=False)
+        rows = join(table, self._check_target(y), check_weight(weight, len(table)))
+        return self._read_target(*rows)
+
+    def _note_training(self) -> None:
+        self.n_trees_ = self.forest_.n_trees
+        self.evaluation_loss_: Floats | None = self.forest_.evaluation if self.forest_.evaluation.size else None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # What the two estimators do differently.
+    _family: Any
+    _n_outputs: int
+
+    def _check_target(self, y: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
+        raise NotImplementedError
+
+    def _learn_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
+        """Return the training rows, having noted what is to be known of the target."""
+        return self._read_target(X, y, weight)
+
+    def _read_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
+        raise NotImplementedError
+
+    def _labels_to_file(self) -> dict[str, AnyArray]:
+        return {}
+
+    def _labels_from_file(self, arrays: dict[str, AnyArray]) -> None:
+        """Take what `_labels_to_file` gave."""
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 (any parameter)
+    """Return a parameter as JSON has it; a random generator has no plain form and is left out."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.random.RandomState):
+        return None
+    return value

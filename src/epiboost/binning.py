@@ -1,0 +1,63 @@
+"""Numbers to bins: one byte a value, bin 0 for missing values.
+
+Borders lie between neighbouring values, at quantiles of the weighted training rows, so that bins hold about the same
+weight; a column of few distinct values gets a bin for each. Only the order of values matters to what follows.
+
+>>> import numpy as np
+>>> table = np.array([[1.0], [2.0], [np.nan], [4.0]])
+>>> bins = Bins.fit(table, np.ones(4), max_bins=255)
+>>> bins.borders_of(0)
+array([1.5, 3. ])
+>>> bins.transform(table).ravel()
+array([1, 2, 0, 3], dtype=uint8)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from epiboost._native import native
+from epiboost._typing import AnyArray, Bytes, Floats, Integers
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Borders of all columns, one after the other.
+
+    Attributes
+    ----------
+    borders : array of shape (sum of the columns' borders,)
+        Ascending within a column. The bin of a value is one more than the number of borders below it.
+    offsets : array of shape (features + 1,)
+        Column j has ``borders[offsets[j]:offsets[j + 1]]``.
+    """
+
+    borders: Floats
+    offsets: Integers
+
+    @classmethod
+    def fit(cls, X: AnyArray, weight: Floats, max_bins: int, *, threads: int = 1) -> "Bins":
+        """Find the borders that split each column's weight most evenly into at most ``max_bins`` bins."""
+        even = bool((weight == weight[0]).all())
+        columns = native().find_borders(X, np.empty(0) if even else weight, max_bins, threads)
+        sizes = [len(column) for column in columns]
+        return cls(np.concatenate([*columns, np.empty(0)]), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+
+    @property
+    def n_features(self) -> int:
+        """How many columns a table must have."""
+        return len(self.offsets) - 1
+
+    @property
+    def counts(self) -> AnyArray:
+        """How many bins each column has, the one for missing values included; int32 of shape (features,)."""
+        return np.asarray(np.diff(self.offsets) + 2, dtype=np.int32)
+
+    def borders_of(self, column: int) -> Floats:
+        """Return one column's borders."""
+        return self.borders[self.offsets[column] : self.offsets[column + 1]]
+
+    def transform(self, X: AnyArray, *, threads: int = 1) -> Bytes:
+        """Return the bins of a table, shape (n, features)."""
+        codes: Bytes = native().bin_table(X, self.borders, self.offsets, threads)
+        return codes

@@ -1,0 +1,171 @@
+"""The classifier: class probabilities for every row, from every member."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from epiboost._base import BaseEpiBoost
+from epiboost._typing import AnyArray, Floats
+from epiboost.data import Dataset, check_classification_target, class_numbers
+
+
+class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
+    """Predict a class, and say how sure that is: overlapping classes and gaps in the knowledge, told apart.
+
+    An ensemble of gradient-boosted trees, each member of which predicts class probabilities. Their mean entropy is data
+    uncertainty; what the entropy of their mean has beyond that, the mutual information, is knowledge uncertainty.
+
+    Parameters
+    ----------
+    ensemble : {"sglb", "sgb", "virtual", "single"}, default="sglb"
+        ``"sglb"``: independent chains with Langevin noise, samples of a posterior. ``"sgb"``: independent chains whose trees
+        see random halves of the rows. ``"virtual"``: truncations of one chain, a tenth of the price of ten. ``"single"``:
+        one model, no knowledge uncertainty.
+    n_members : int, default=10
+        Members of the ensemble. For ``"virtual"`` at most the trees in the second half of the chain.
+    n_estimators : int, default=1000
+        Trees a chain.
+    learning_rate : float, default=0.1
+        How much of each tree is added; above 0, at most 1.
+    max_depth : int, default=6
+        Levels of a tree, from 1 to 8. All leaves of a level ask the same question.
+    subsample : float, optional
+        Share of the rows that each tree sees. None is 0.5 for ``"sgb"`` and 1 for all others.
+    l2 : float, default=3.0
+        Rows of zero gradient added to every leaf.
+    max_bins : int, default=255
+        Bins a column, from 2 to 255; missing values have one more.
+    temperature : float, default=1.0
+        Multiplies the variance of the Langevin noise; 1 is the paper's.
+    early_stopping_rounds : int, optional
+        Stop a chain after so many trees without a better loss on ``eval_set``, and keep it as it was at its best.
+    engine : str or Engine, default="native"
+        What trains the trees.
+    categorical_features : "auto"
+        Columns must be numbers.
+    n_jobs : int, optional
+        Threads; None is all cores. The result does not depend on it.
+    random_state : int, RandomState or None
+        Same number, same bits.
+    verbose : int, default=0
+        1 shows a progress bar on a terminal.
+
+    Attributes
+    ----------
+    classes_ : array of shape (classes,)
+        Labels, in the order of the probabilities.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (features,)
+        Only if the columns had names.
+    n_trees_ : array of shape (chains,)
+        Trees that each chain has.
+    evaluation_loss_ : array of shape (chains, trees) or None
+        Negative log-likelihood on ``eval_set`` after each tree.
+    forest_ : Forest
+        The trained engine's model.
+    prefixes_ : tuple of int or None
+        Tree counts of the members of a virtual ensemble.
+
+    References
+    ----------
+    Malinin, Prokhorenkova, Ustimenko: Uncertainty in Gradient Boosting via Ensembles. ICLR 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from epiboost import EpiBoostClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(300, 2))
+    >>> y = np.where(X[:, 0] > 0, "right", "left")
+    >>> model = EpiBoostClassifier(n_members=5, n_estimators=50, random_state=0).fit(X, y)
+    >>> model.predict([[0.9, 0.0], [-0.9, 0.0]])
+    array(['right', 'left'], dtype='<U5')
+    >>> uncertainty = model.predict_uncertainty([[0.9, 0.0], [0.0, 0.0]])
+    >>> bool(uncertainty.total[1] > uncertainty.total[0])
+    True
+    """
+
+    _family = "categorical"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:  # noqa: ANN401
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+            Numbers, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
+        y : array of shape (n,)
+            Labels: numbers, booleans or text.
+        sample_weight : array of shape (n,), optional
+            What each row counts for: weight two is the same as the row twice.
+        eval_set : (X, y) or (X, y, sample_weight), optional
+            Rows on which the loss is measured after every tree.
+
+        Returns
+        -------
+        self
+        """
+        return self._train(X, y, sample_weight, eval_set)
+
+    def predict(self, X: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
+        """Predict the most probable label.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        labels: AnyArray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
+        """Predict class probabilities: the mean over members.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        array of shape (n, classes)
+            In the order of ``classes_``.
+        """
+        return self.predict_posterior(X).mean
+
+    @property
+    def _n_outputs(self) -> int:
+        return len(self.classes_)
+
+    def _check_target(self, y: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
+        return check_classification_target(y)
+
+    def _learn_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:  # noqa: PLR2004 (a classifier tells two apart)
+            label = self.classes_[0] if len(self.classes_) else "none"
+            message = f"Classifier can't train when only one class is present: {label!r} is the only label of y"
+            raise ValueError(message)
+        return self._read_target(X, y, weight)
+
+    def _read_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
+        return Dataset(X, class_numbers(y, self.classes_), weight, n_classes=len(self.classes_))
+
+    def _labels_to_file(self) -> dict[str, AnyArray]:
+        labels = self.classes_
+        if labels.dtype.kind == "O":
+            if not all(isinstance(label, str) for label in labels):
+                message = f"labels must be numbers, booleans or text to be saved; got {labels.tolist()}"
+                raise ValueError(message)
+            labels = labels.astype(str)
+        return {"classes": labels, "classes_are_objects": np.array(self.classes_.dtype.kind == "O")}
+
+    def _labels_from_file(self, arrays: dict[str, AnyArray]) -> None:
+        classes = arrays["classes"]
+        if classes.ndim != 1 or len(np.unique(classes)) != len(classes):
+            message = "labels must be distinct"
+            raise ValueError(message)
+        self.classes_ = classes.astype(object) if arrays["classes_are_objects"] else classes

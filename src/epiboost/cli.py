@@ -1,0 +1,16 @@
+"""The command ``epiboost``: the door to `epiboost.commands`."""
+
+import sys
+
+from epiboost._optional import require
+
+
+def main() -> None:
+    """Run the command line, or say how to install what it needs."""
+    try:
+        require("typer", extra="cli", purpose="the command line")
+    except ImportError as error:
+        sys.exit(f"epiboost: {error}")
+    from epiboost.commands import app  # noqa: PLC0415 (needs typer, which is optional)
+
+    app(prog_name="epiboost")

@@ -1,0 +1,250 @@
+"""What the command line can do: fit, predict, demo. Each command parses, makes one call and prints.
+
+A known error is one line on standard error and exit code 1; an interrupt is one line and exit code 130, as shells have
+it. An error that nobody foresaw keeps its traceback. What is slow to import is imported by the command that needs it.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from epiboost import EpiBoostClassifier, EpiBoostRegressor
+    from epiboost._typing import AnyArray
+
+    Model: TypeAlias = EpiBoostRegressor | EpiBoostClassifier
+
+KNOWN_ERRORS = (ImportError, MemoryError, OSError, ValueError)
+"""What a user can put right: a missing package, too little memory, a file, a value."""
+
+_INTERRUPTED = 130
+_TWO_CLASSES = 2
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Task(StrEnum):
+    """What is to be predicted."""
+
+    AUTO = "auto"
+    REGRESSION = "regression"
+    CLASSIFICATION = "classification"
+
+
+class Ensemble(StrEnum):
+    """Where the members come from."""
+
+    SGLB = "sglb"
+    SINGLE = "single"
+    SGB = "sgb"
+    VIRTUAL = "virtual"
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"epiboost {metadata.version('epiboost')}")
+        raise typer.Exit
+
+
+@app.callback()
+def epiboost(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Gradient boosting that knows what it does not know."""
+
+
+@app.command()
+def fit(
+    *,
+    train: Annotated[Path, typer.Argument(help="The table to learn from: a .csv or .parquet file.")],
+    target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model.", show_default=False)],
+    task: Annotated[
+        Task,
+        typer.Option(help="Auto: a target of text, of booleans or of two whole numbers is classified."),
+    ] = Task.AUTO,
+    ensemble: Annotated[Ensemble, typer.Option(help="Where the members come from.")] = Ensemble.SGLB,
+    members: Annotated[int, typer.Option(help="Members of the ensemble.", min=1)] = 10,
+    trees: Annotated[int, typer.Option(help="Trees of each member.", min=1)] = 1000,
+    rate: Annotated[float, typer.Option(help="The learning rate.")] = 0.1,
+    depth: Annotated[int, typer.Option(help="The depth of each tree.", min=1)] = 6,
+    weight: Annotated[str | None, typer.Option(help="The column that holds each row's weight.")] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="A column that is no feature, such as a name; may be given again.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Give the same number to get the same model.", min=0)] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads to train on.", show_default="one a core")] = None,
+) -> None:
+    """Train a model on a table and write it to a file."""
+    with _reported():
+        from epiboost import tables  # noqa: PLC0415 (see the head of this file)
+
+        tables.check_writable(output)
+        table = tables.read_table(train)
+        y = tables.column(table, target, source=train)
+        weights = None if weight is None else tables.to_numpy(tables.column(table, weight, source=train))
+        ignored = tables.select_columns(table, ignore or [], source=train).column_names
+        others = {target, weight, *ignored}
+        features = table.select([name for name in table.column_names if name not in others])
+        chosen, reason = (task, "as asked") if task is not Task.AUTO else _choose_task(y)
+        size = f"{table.num_rows} rows, {features.num_columns} features"
+        typer.echo(f"{chosen.capitalize()} of {target!r} ({reason}): {size}")
+        model = _estimator(chosen)(
+            ensemble=str(ensemble),
+            n_members=members,
+            n_estimators=trees,
+            learning_rate=rate,
+            max_depth=depth,
+            n_jobs=jobs,
+            random_state=seed,
+            verbose=1,
+        )
+        start = time.perf_counter()
+        model.fit(features, tables.to_numpy(y), sample_weight=weights)
+        seconds = time.perf_counter() - start
+        model.save(output)
+        typer.echo(f"Trained in {seconds:.1f} s and wrote {output}")
+
+
+@app.command()
+def predict(
+    *,
+    model: Annotated[Path, typer.Argument(help="A model that epiboost fit wrote.")],
+    test: Annotated[Path, typer.Argument(help="The table to predict: a .csv or .parquet file.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to write: a .csv or .parquet file.", show_default=False)
+    ],
+    coverage: Annotated[
+        float | None,
+        typer.Option(help="Add the bounds of an interval that holds this share of targets (regression)."),
+    ] = None,
+) -> None:
+    """Predict each row of a table, with its total, data and knowledge uncertainty."""
+    with _reported():
+        from epiboost import tables  # noqa: PLC0415 (see the head of this file)
+
+        tables.check_ending(output)
+        tables.check_writable(output)
+        fitted = _load(model)
+        features = _known_features(fitted, tables.read_table(test), source=test)
+        columns = _predicted_columns(fitted, features, coverage)
+        tables.write_table(columns, output)
+        typer.echo(f"Predicted {features.num_rows} rows and wrote {output}")
+
+
+@app.command()
+def demo(
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the picture.")] = Path("heart.png"),
+    members: Annotated[int, typer.Option(help="Members of each ensemble.", min=2)] = 10,
+    trees: Annotated[int, typer.Option(help="Trees of each member.", min=1)] = 1000,
+    jobs: Annotated[int | None, typer.Option(help="Threads to train on.", show_default="one a core")] = None,
+) -> None:
+    """Find a heart-shaped hole in a table: train, measure and draw in some seconds."""
+    with _reported():
+        from epiboost.demo import run  # noqa: PLC0415 (see the head of this file)
+
+        run(output, n_members=members, n_estimators=trees, n_jobs=jobs)
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    """Turn known errors into one line and an exit code."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise typer.Exit(_complain("interrupted", code=_INTERRUPTED)) from None
+    except BrokenPipeError:
+        raise
+    except KNOWN_ERRORS as error:
+        raise typer.Exit(_complain(_in_one_line(error))) from error
+
+
+def _in_one_line(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
+        return f"{str(error.filename)!r}: {error.strerror.lower()}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _complain(message: str, *, code: int = 1) -> int:
+    typer.echo(f"epiboost: {message}", err=True)
+    return code
+
+
+def _choose_task(target: "pa.ChunkedArray") -> tuple[Task, str]:
+    """Return the task that the values of a target call for, and why."""
+    import pyarrow as pa  # noqa: PLC0415 (see the head of this file)
+
+    kind = target.type.value_type if pa.types.is_dictionary(target.type) else target.type
+    if pa.types.is_boolean(kind):
+        return Task.CLASSIFICATION, "the target is true or false"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return Task.CLASSIFICATION, "the target is text"
+    if pa.types.is_integer(kind) and len(target.unique()) == _TWO_CLASSES:
+        return Task.CLASSIFICATION, "the target has two values"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return Task.REGRESSION, "the target is a number"
+    message = f"the target must hold numbers, text, or true and false; its values are of type {kind}"
+    raise ValueError(message)
+
+
+def _estimator(task: Task) -> "type[Model]":
+    from epiboost import EpiBoostClassifier, EpiBoostRegressor  # noqa: PLC0415 (see the head of this file)
+
+    return EpiBoostClassifier if task is Task.CLASSIFICATION else EpiBoostRegressor
+
+
+def _load(path: Path) -> "Model":
+    from epiboost import EpiBoostClassifier, EpiBoostRegressor, persistence  # noqa: PLC0415 (see the head of this file)
+
+    header, _ = persistence.read(path)
+    kinds = {kind.__name__: kind for kind in (EpiBoostClassifier, EpiBoostRegressor)}
+    name = header.get("estimator")
+    if not isinstance(name, str) or name not in kinds:
+        message = f"{str(path)!r} holds a model of kind {name!r}; {' and '.join(kinds)} are known"
+        raise ValueError(message)
+    return kinds[name].load(path)
+
+
+def _known_features(fitted: "Model", table: "pa.Table", *, source: Path) -> "pa.Table":
+    """Return the columns a model was trained on; what else the table holds, such as the target, is left out."""
+    from epiboost import tables  # noqa: PLC0415 (see the head of this file)
+
+    names = getattr(fitted, "feature_names_in_", None)
+    if names is None:
+        message = "the model was trained on an array without column names, so columns cannot be matched to it"
+        raise ValueError(message)
+    return tables.select_columns(table, list(names), source=source)
+
+
+def _predicted_columns(fitted: "Model", features: "pa.Table", coverage: float | None) -> "dict[str, AnyArray]":
+    posterior = fitted.predict_posterior(features)
+    uncertainty = posterior.uncertainty()
+    parts = {"total": uncertainty.total, "data": uncertainty.data, "knowledge": uncertainty.knowledge}
+    if posterior.family == "normal":
+        bounds = {} if coverage is None else dict(zip(("lower", "upper"), posterior.interval(coverage).T, strict=True))
+        return {"prediction": posterior.mean, **parts, **bounds}
+    if coverage is not None:
+        message = "--coverage asks for an interval, which only a model for regression can give"
+        raise ValueError(message)
+    classes, probabilities = fitted.classes_, posterior.mean
+    by_class = {f"probability_{label}": p for label, p in zip(classes, probabilities.T, strict=True)}
+    return {"prediction": classes[probabilities.argmax(axis=1)], **parts, **by_class}

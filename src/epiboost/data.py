@@ -1,0 +1,156 @@
+"""Every check on user input, once.
+
+A table comes in as a NumPy array or as a pandas, polars or Arrow frame and goes on as a plain array of floats in which
+NaN means missing. A target goes on as floats or as class numbers, weights as floats. What cannot be used is an error that
+says what was got and what is allowed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
+
+from epiboost._typing import AnyArray, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A checked table with its target: what an engine learns from.
+
+    Attributes
+    ----------
+    X : array of shape (n, features)
+        float32 or float64; NaN is a missing value.
+    y : array of shape (n,)
+        Target values, or class numbers 0, 1, …
+    weight : array of shape (n,)
+        What each row counts for: weight two is the same as the row twice. All are positive.
+    n_classes : int
+        0 for regression.
+    evaluation : Dataset or None
+        Rows that are watched but not learned from.
+    """
+
+    X: AnyArray
+    y: Floats
+    weight: Floats
+    n_classes: int
+    evaluation: "Dataset | None" = None
+
+
+def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", reset: bool) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
+    """Return the table as floats, having compared its columns with those the estimator knows (or noted them)."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return _check_numbers(estimator, X, y=y, reset=reset)
+    _require_numeric_columns(nw.from_native(X, eager_only=True))
+    # names and their number are compared on the frame; values are then checked as those of any array
+    validate_data(estimator, X, y, skip_check_array=True, reset=reset)
+    return _check_numbers(None, _frame_to_array(nw.from_native(X, eager_only=True)))
+
+
+def check_weight(sample_weight: Any, n_samples: int) -> Floats:  # noqa: ANN401 (anything a user may pass)
+    """Return one weight a row: finite, none negative, not all zero."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    if np.ndim(sample_weight) == 0:
+        sample_weight = np.full(n_samples, sample_weight)
+    weight: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weight.shape != (n_samples,):
+        message = f"sample_weight must hold one number a row, shape ({n_samples},); got shape {weight.shape}"
+        raise ValueError(message)
+    if weight.min() < 0:
+        message = f"sample_weight must not be negative; got {weight.min()} among the weights"
+        raise ValueError(message)
+    if not weight.any():
+        message = "sample_weight is zero for every row; at least two rows must count"
+        raise ValueError(message)
+    return weight
+
+
+def check_regression_target(y: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
+    """Return target values: one finite number a row."""
+    values = check_array(_plain(y), ensure_2d=False, dtype=None, input_name="y")
+    if values.dtype.kind in "OUS":
+        values = check_array(values, ensure_2d=False, dtype=np.float64, input_name="y")
+    return np.asarray(column_or_1d(values, warn=True), dtype=np.float64)
+
+
+def check_classification_target(y: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
+    """Return labels: one a row, none missing."""
+    labels = column_or_1d(_plain(y), warn=True)
+    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):  # noqa: PLR0124 (NaN is not itself)
+        message = "y holds missing labels; every row needs one"
+        raise ValueError(message)
+    if labels.dtype.kind == "f":
+        check_array(labels, ensure_2d=False, input_name="y")
+    check_classification_targets(labels)
+    return labels
+
+
+def evaluation_parts(eval_set: Any) -> tuple[Any, Any, Any] | None:  # noqa: ANN401 (anything a user may pass)
+    """Take (X, y) or (X, y, weight), alone or as the only entry of a list, apart."""
+    if eval_set is None:
+        return None
+    parts = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
+    if not isinstance(parts, tuple) or len(parts) not in {2, 3}:
+        message = "eval_set must be (X, y) or (X, y, sample_weight)"
+        raise ValueError(message)
+    return (*parts, None)[:3]
+
+
+def join(X: AnyArray, y: AnyArray, weight: Floats) -> tuple[AnyArray, AnyArray, Floats]:
+    """Return the rows that count, having checked that the parts have equal length."""
+    check_consistent_length(X, y, weight)
+    kept = weight > 0
+    if kept.all():
+        return X, y, weight
+    return X[kept], y[kept], weight[kept]
+
+
+def _check_numbers(estimator: BaseEstimator | None, X: Any, *, y: Any = None, reset: bool = False) -> AnyArray:  # noqa: ANN401
+    options: dict[str, Any] = {"dtype": (np.float64, np.float32), "ensure_all_finite": "allow-nan"}
+    if estimator is None:
+        return np.asarray(check_array(X, input_name="X", **options))
+    if y is None:  # lets scikit-learn say that a target is needed
+        validate_data(estimator, X, y, skip_check_array=True, reset=reset)
+    return np.asarray(validate_data(estimator, X, reset=reset, y="no_validation", **options))
+
+
+def _plain(y: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
+    """Return what NumPy reads well: a series of any data frame library becomes an array."""
+    series = nw.from_native(y, allow_series=True, pass_through=True, eager_only=True)
+    if isinstance(series, nw.Series):
+        return series.to_numpy()
+    return y
+
+
+def _require_numeric_columns(frame: nw.DataFrame[Any]) -> None:
+    others = [(name, dtype) for name, dtype in frame.schema.items() if not (dtype.is_numeric() or dtype == nw.Boolean)]
+    if others:
+        listed = ", ".join(f"{name!r} ({dtype})" for name, dtype in others)
+        message = f"X has columns that are not numbers: {listed}; give each category a number or leave the column out"
+        raise ValueError(message)
+
+
+def _frame_to_array(frame: nw.DataFrame[Any]) -> AnyArray:
+    single = len(frame.columns) > 0 and all(dtype == nw.Float32 for dtype in frame.schema.values())
+    dtype, narwhals_dtype = (np.float32, nw.Float32) if single else (np.float64, nw.Float64)
+    array = np.empty((len(frame), len(frame.columns)), dtype=dtype, order="F")
+    for position, name in enumerate(frame.columns):
+        array[:, position] = frame[name].cast(narwhals_dtype).to_numpy()
+    return array
+
+
+def class_numbers(labels: AnyArray, classes: AnyArray) -> Floats:
+    """Return each label's place among the classes; a label that is not there is an error."""
+    known: Sequence[Any] = classes.tolist()
+    strangers = sorted({str(label) for label in np.unique(labels) if label not in known})
+    if strangers:
+        message = f"eval_set holds labels that y does not: {', '.join(strangers)}"
+        raise ValueError(message)
+    return np.searchsorted(classes, labels).astype(np.float64)

@@ -1,0 +1,45 @@
+"""What an engine is: it turns data and specs into a forest, and a forest turns a table into member parameters."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from epiboost._typing import AnyArray, Floats
+from epiboost.data import Dataset
+from epiboost.members import MemberSpec
+from epiboost.progress import Progress
+
+
+@runtime_checkable
+class Forest(Protocol):
+    """A trained ensemble of an engine."""
+
+    def predict(self, table: AnyArray, *, prefixes: Sequence[int] | None = None) -> Floats:
+        """Return distribution parameters, shape (members, samples, outputs).
+
+        Parameters
+        ----------
+        table : array of shape (samples, features)
+            Checked numbers.
+        prefixes : sequence of int, optional
+            Tree counts: the members are then the truncations of one chain, each as that chain was when it had so many
+            trees. It is the engine that cuts, because it knows how the chain shrinks.
+        """
+
+    @property
+    def evaluation(self) -> Floats:
+        """Losses on the evaluation rows, shape (members, trees); NaN after a chain has stopped, no columns without one."""
+
+    @property
+    def n_trees(self) -> AnyArray:
+        """How many trees each chain has, shape (members,)."""
+
+    def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
+        """Return what a model file must hold: a JSON header and arrays."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Something that trains forests."""
+
+    def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> Forest:
+        """Train one chain a spec."""

@@ -1,0 +1,44 @@
+"""Rows in an order of their own.
+
+A model must not depend on how its table happens to be sorted, nor on whether a row stands there twice or once with weight
+two. So rows are put into the order of a hash of their bins (and of the target, where bins are equal), and rows that are
+the same to the model are merged into one that has their weights' sum. The noise of a row is keyed by its place here.
+
+>>> import numpy as np
+>>> codes = np.array([[1, 1], [2, 1], [1, 1]], dtype=np.uint8)
+>>> rows, weight = own_order(codes, np.array([5.0, 6.0, 5.0]), np.ones(3), merge=True)
+>>> sorted(weight.tolist())
+[1.0, 2.0]
+"""
+
+import numpy as np
+
+from epiboost._native import native
+from epiboost._typing import Bytes, Floats, Integers
+
+
+def own_order(codes: Bytes, y: Floats, weight: Floats, *, merge: bool) -> tuple[Integers, Floats]:
+    """Return which rows to take, in which order, and what each counts for.
+
+    Parameters
+    ----------
+    codes : array of shape (n, features)
+        Bins.
+    y, weight : arrays of shape (n,)
+        Targets and weights.
+    merge : bool
+        Whether equal rows become one. Not where each tree draws rows at random: there two rows are two chances.
+
+    Returns
+    -------
+    rows, weight : arrays of shape (m,), m <= n
+    """
+    hashes = native().hash_rows(codes)
+    order = np.lexsort((weight, y, hashes))
+    if not merge or len(order) < 2:  # noqa: PLR2004 (one row has no equal)
+        return order, weight[order]
+    alike = (hashes[order[1:]] == hashes[order[:-1]]) & (y[order[1:]] == y[order[:-1]])
+    suspects = np.flatnonzero(alike)
+    alike[suspects] = (codes[order[suspects + 1]] == codes[order[suspects]]).all(axis=1)
+    firsts = np.flatnonzero(np.concatenate([[True], ~alike]))
+    return order[firsts], np.add.reduceat(weight[order], firsts)

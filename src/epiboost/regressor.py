@@ -1,0 +1,212 @@
+"""The regressor: a Normal for every row, from every member."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self, overload
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import RegressorMixin
+
+from epiboost._base import BaseEpiBoost
+from epiboost._typing import AnyArray, Floats
+from epiboost.data import Dataset, check_regression_target
+from epiboost.engines import Engine
+from epiboost.members import EnsembleKind
+
+
+class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
+    """Predict a number, and say how sure that is: noise in the data and gaps in the knowledge, told apart.
+
+    An ensemble of gradient-boosted trees, each member of which predicts the mean and the variance of a Normal. The spread of
+    the members' means is knowledge uncertainty, the mean of their variances is data uncertainty.
+
+    Parameters
+    ----------
+    ensemble : {"sglb", "sgb", "virtual", "single"}, default="sglb"
+        ``"sglb"``: independent chains with Langevin noise, samples of a posterior. ``"sgb"``: independent chains whose trees
+        see random halves of the rows. ``"virtual"``: truncations of one chain, a tenth of the price of ten. ``"single"``:
+        one model, no knowledge uncertainty.
+    n_members : int, default=10
+        Members of the ensemble. For ``"virtual"`` at most the trees in the second half of the chain.
+    n_estimators : int, default=1000
+        Trees a chain.
+    learning_rate : float, default=0.1
+        How much of each tree is added; above 0, at most 1.
+    max_depth : int, default=6
+        Levels of a tree, from 1 to 8. All leaves of a level ask the same question.
+    subsample : float, optional
+        Share of the rows that each tree sees. None is 0.5 for ``"sgb"`` and 1 for all others.
+    l2 : float, default=3.0
+        Rows of zero gradient added to every leaf.
+    max_bins : int, default=255
+        Bins a column, from 2 to 255; missing values have one more.
+    temperature : float, default=1.0
+        Multiplies the variance of the Langevin noise; 1 is the paper's.
+    variance_guard : float, default=1.0
+        Keeps small tables from being learned by heart. Leaves get ``variance_guard * min(15000 / n, 50)`` more rows of zero
+        gradient, twenty times as many for the log standard deviation, and the variance is learned from leave-one-out
+        residuals. What it adds vanishes as rows become plenty. 0 switches all of it off, as in the paper.
+    early_stopping_rounds : int, optional
+        Stop a chain after so many trees without a better loss on ``eval_set``, and keep it as it was at its best.
+    engine : str or Engine, default="native"
+        What trains the trees.
+    categorical_features : "auto"
+        Columns must be numbers.
+    n_jobs : int, optional
+        Threads; None is all cores. The result does not depend on it.
+    random_state : int, RandomState or None
+        Same number, same bits.
+    verbose : int, default=0
+        1 shows a progress bar on a terminal.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : array of shape (features,)
+        Only if the columns had names.
+    n_trees_ : array of shape (chains,)
+        Trees that each chain has.
+    evaluation_loss_ : array of shape (chains, trees) or None
+        Negative log-likelihood on ``eval_set`` after each tree.
+    forest_ : Forest
+        The trained engine's model.
+    prefixes_ : tuple of int or None
+        Tree counts of the members of a virtual ensemble.
+
+    References
+    ----------
+    Malinin, Prokhorenkova, Ustimenko: Uncertainty in Gradient Boosting via Ensembles. ICLR 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from epiboost import EpiBoostRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(500, 2))
+    >>> y = X[:, 0] + rng.normal(scale=0.1, size=500)
+    >>> model = EpiBoostRegressor(n_members=5, n_estimators=200, random_state=0).fit(X, y)
+    >>> mean, std = model.predict([[0.5, 0.0]], return_std=True)
+    >>> bool(abs(mean[0] - 0.5) < 2 * std[0])
+    True
+    """
+
+    _family = "normal"
+    _n_outputs = 2
+
+    def __init__(
+        self,
+        *,
+        ensemble: EnsembleKind = "sglb",
+        n_members: int = 10,
+        n_estimators: int = 1000,
+        learning_rate: float = 0.1,
+        max_depth: int = 6,
+        subsample: float | None = None,
+        l2: float = 3.0,
+        max_bins: int = 255,
+        temperature: float = 1.0,
+        variance_guard: float = 1.0,
+        early_stopping_rounds: int | None = None,
+        engine: str | Engine = "native",
+        categorical_features: str | Sequence[str | int] | None = "auto",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            ensemble=ensemble,
+            n_members=n_members,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            subsample=subsample,
+            l2=l2,
+            max_bins=max_bins,
+            temperature=temperature,
+            early_stopping_rounds=early_stopping_rounds,
+            engine=engine,
+            categorical_features=categorical_features,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.variance_guard = variance_guard
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:  # noqa: ANN401
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+            Numbers, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            What each row counts for: weight two is the same as the row twice.
+        eval_set : (X, y) or (X, y, sample_weight), optional
+            Rows on which the loss is measured after every tree.
+
+        Returns
+        -------
+        self
+        """
+        return self._train(X, y, sample_weight, eval_set)
+
+    @overload
+    def predict(self, X: Any, *, return_std: Literal[False] = False) -> Floats: ...  # noqa: ANN401
+    @overload
+    def predict(self, X: Any, *, return_std: Literal[True]) -> tuple[Floats, Floats]: ...  # noqa: ANN401
+    def predict(self, X: Any, *, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """Predict the mean of the posterior.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        return_std : bool, default=False
+            Whether to return the square root of the total variance as well.
+
+        Returns
+        -------
+        mean : array of shape (n,)
+        std : array of shape (n,)
+            Only if ``return_std``.
+        """
+        posterior = self.predict_posterior(X)
+        return (posterior.mean, posterior.std) if return_std else posterior.mean
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:  # noqa: ANN401 (anything a user may pass)
+        """Predict the central interval that holds the target with the given probability.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        coverage : float, default=0.9
+            Between 0 and 1.
+
+        Returns
+        -------
+        array of shape (n, 2)
+            Lower and upper end: exact quantiles of the members' mixture.
+        """
+        return self.predict_posterior(X).interval(coverage)
+
+    def predict_quantile(self, X: Any, q: npt.ArrayLike) -> Floats:  # noqa: ANN401 (anything a user may pass)
+        """Predict quantiles of the members' mixture.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        q : float or array of shape (k,)
+            Between 0 and 1.
+
+        Returns
+        -------
+        array of shape (n,) for one q, (n, k) for k
+            Never crossing.
+        """
+        return self.predict_posterior(X).quantile(q)
+
+    def _check_target(self, y: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
+        return check_regression_target(y)
+
+    def _read_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
+        return Dataset(X, y, weight, n_classes=0)

@@ -1,0 +1,167 @@
+"""Tables in files: CSV and Parquet, chosen by the ending of the file's name, read and written by Arrow."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from epiboost._atomic import whole_file
+from epiboost._optional import require
+from epiboost._typing import AnyArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ENDINGS: Final = (".csv", ".parquet")
+"""The endings of the files that can be read and written."""
+
+_SHOWN_NAMES = 10
+_LARGEST_BLOCK = 2**30
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+
+
+class TableError(ValueError):
+    """A table that cannot be read, or that lacks a column."""
+
+
+def check_ending(path: Path) -> str:
+    """Return the ending of a table's file name, or raise an error that says which ones there are.
+
+    >>> check_ending(Path("train.CSV"))
+    '.csv'
+    """
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        message = f"{str(path)!r} is neither CSV nor Parquet: its name must end in {' or '.join(ENDINGS)}"
+        raise TableError(message)
+    return ending
+
+
+def check_writable(path: Path) -> None:
+    """Raise an error when a file could not be written, before any work is spent on its content."""
+    if path.is_dir():
+        message = f"cannot write {str(path)!r}: it is a folder"
+        raise TableError(message)
+    if not path.resolve().parent.is_dir():
+        message = f"cannot write {str(path)!r}: its folder does not exist"
+        raise TableError(message)
+
+
+def read_table(path: Path) -> pa.Table:
+    """Read a table.
+
+    In a CSV file the first line names the columns, and an empty field is a missing value.
+
+    Parameters
+    ----------
+    path : Path
+        A file whose name ends in ``.csv`` or ``.parquet``.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table, which has at least one row, and no two columns of one name.
+    """
+    ending = check_ending(path)
+    if not path.is_file():
+        message = f"cannot read {str(path)!r}: {'it is a folder' if path.is_dir() else 'there is no such file'}"
+        raise TableError(message)
+    arrow = require("pyarrow", extra="cli", purpose="reading tables")
+    try:
+        table = _read_csv(path) if ending == ".csv" else _read_parquet(path)
+    except arrow.ArrowException as error:
+        message = f"cannot read {str(path)!r}: {error}"
+        raise TableError(message) from error
+    repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
+    if repeated:
+        message = f"{str(path)!r} has more than one column named {_listed(repeated)}"
+        raise TableError(message)
+    if table.num_rows == 0:
+        message = f"{str(path)!r} has no rows"
+        raise TableError(message)
+    return table
+
+
+def write_table(columns: Mapping[str, AnyArray], path: Path) -> None:
+    """Write columns of equal length as a table, whole or not at all.
+
+    Parameters
+    ----------
+    columns : mapping from str to array of shape (n,)
+        The columns in their order.
+    path : Path
+        A file whose name ends in ``.csv`` or ``.parquet``.
+    """
+    ending = check_ending(path)
+    table = require("pyarrow", extra="cli", purpose="writing tables").table(dict(columns))
+    with whole_file(path) as draft:
+        if ending == ".csv":
+            require("pyarrow.csv", extra="cli", purpose="writing CSV").write_csv(table, draft)
+        else:
+            require("pyarrow.parquet", extra="cli", purpose="writing Parquet").write_table(table, draft)
+
+
+def select_columns(table: pa.Table, names: Sequence[str], *, source: Path) -> pa.Table:
+    """Return the named columns in the order of their names, or raise an error that names the missing ones."""
+    missing = [name for name in names if name not in table.column_names]
+    if missing:
+        message = f"{str(source)!r} lacks the column {_listed(missing)}"
+        if len(missing) > 1:
+            message = f"{str(source)!r} lacks {len(missing)} columns: {_listed(missing)}"
+        raise TableError(message)
+    return table.select(list(names))
+
+
+def column(table: pa.Table, name: str, *, source: Path) -> pa.ChunkedArray:
+    """Return a column without missing values, or raise an error that says what is wrong with it."""
+    values: pa.ChunkedArray = select_columns(table, [name], source=source).column(0)
+    if values.null_count:
+        message = f"the column {name!r} of {str(source)!r} has {values.null_count} missing values"
+        raise TableError(message)
+    return values
+
+
+def to_numpy(values: pa.ChunkedArray) -> AnyArray:
+    """Return a column as an array, text as Python strings.
+
+    >>> import pyarrow as pa
+    >>> to_numpy(pa.chunked_array([["no", "yes"]])).tolist()
+    ['no', 'yes']
+    """
+    arrow = require("pyarrow", extra="cli", purpose="reading tables")
+    if arrow.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if arrow.types.is_decimal(values.type):
+        values = values.cast(arrow.float64())
+    array: AnyArray = values.to_numpy()
+    return array
+
+
+def _read_csv(path: Path) -> pa.Table:
+    csv = require("pyarrow.csv", extra="cli", purpose="reading CSV")
+    # By default Arrow reads an empty field of a text column as an empty text.
+    conversion = csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
+    # Arrow infers the types of the columns from the first block, and fails on a later one that does not fit.
+    whole = csv.ReadOptions(block_size=min(max(path.stat().st_size, 1) + 1, _LARGEST_BLOCK))
+    table: pa.Table = csv.read_csv(path, read_options=whole, convert_options=conversion)
+    arrow = require("pyarrow", extra="cli", purpose="reading tables")
+    garbled = [field.name for field in table.schema if arrow.types.is_binary(field.type)]
+    if garbled:
+        message = f"cannot read {str(path)!r}: the column {_listed(garbled)} is not UTF-8 text"
+        raise TableError(message)
+    return table
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    # Read as one file: a path is otherwise searched for partitions.
+    table: pa.Table = require("pyarrow.parquet", extra="cli", purpose="reading Parquet").ParquetFile(path).read()
+    # The index of a pandas frame is no feature: it tells which row it was, not what it is like.
+    return table.drop_columns([name for name in table.column_names if _PANDAS_INDEX.fullmatch(name)])
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:_SHOWN_NAMES])
+    return shown if len(names) <= _SHOWN_NAMES else f"{shown} and {len(names) - _SHOWN_NAMES} more"

@@ -1,0 +1,379 @@
+"""The command line does what it says, and says what went wrong in one line."""
+
+import importlib.metadata
+import inspect
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+from typer.testing import CliRunner
+
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, commands
+
+SMALL = ("--members", "3", "--trees", "8", "--seed", "0")
+EPIBOOST = (sys.executable, "-c", "from epiboost.cli import main; main()")
+FOR_EVER = ("--members", "2", "--trees", "1000000")
+
+
+def epiboost(*arguments):
+    return CliRunner().invoke(commands.app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def subprocess_of_epiboost(*arguments, **options):
+    return subprocess.Popen([*EPIBOOST, *map(str, arguments)], text=True, **options)
+
+
+def read(path):
+    return {name: column.to_numpy() for name, column in zip(*_named_columns(path), strict=True)}
+
+
+def _named_columns(path):
+    table = csv.read_csv(path) if path.suffix == ".csv" else parquet.read_table(path)
+    return table.column_names, table.columns
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=200)
+    age = rng.integers(0, 4, size=200)
+    price = size + (age == 0) + 0.1 * rng.normal(size=200)
+    return {
+        "name": [f"row {number}" for number in range(200)],
+        "age": age,
+        "size": size,
+        "price": price,
+        "grade": np.where(price > 0, "high", "low"),
+        "sold": (price > 0).astype(int),
+        "rare": price > 1,
+        "rooms": np.clip(np.round(price + 3), 0, 5).astype(int),
+        "importance": rng.uniform(0.5, 1.5, size=200),
+    }
+
+
+@pytest.fixture
+def write(tmp_path):
+    def _write(name, columns):
+        table = pa.table(columns)
+        path = tmp_path / name
+        if path.suffix == ".csv":
+            csv.write_csv(table, path)
+        else:
+            parquet.write_table(table, path)
+        return path
+
+    return _write
+
+
+@pytest.fixture
+def train(rows, write):
+    return write("train.csv", {name: rows[name] for name in ("age", "size", "price")})
+
+
+@pytest.fixture
+def model(train, tmp_path):
+    path = tmp_path / "model.epib"
+    assert epiboost("fit", train, "--target", "price", "-o", path, *SMALL).exit_code == 0
+    return path
+
+
+def assert_one_line(result, *words):
+    assert result.exit_code == 1
+    assert result.stderr.startswith("epiboost: ")
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.endswith("\n")
+    for word in words:
+        assert word in result.stderr
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_predictions_hold_the_mean_and_the_parts_of_the_uncertainty(rows, write, tmp_path, ending):
+    train = write(f"train.{ending}", {name: rows[name] for name in ("age", "size", "price")})
+    fitted = epiboost("fit", train, "--target", "price", "-o", tmp_path / "model.epib", *SMALL)
+    assert fitted.exit_code == 0
+    output = tmp_path / f"out.{ending}"
+    assert epiboost("predict", tmp_path / "model.epib", train, "-o", output).exit_code == 0
+    found = read(output)
+    assert list(found) == ["prediction", "total", "data", "knowledge"]
+    assert len(found["prediction"]) == 200
+    assert found["total"] == pytest.approx(found["data"] + found["knowledge"])
+    assert (found["knowledge"] > 0).any()
+
+
+def test_predictions_equal_those_of_the_library(rows, train, model, tmp_path):
+    epiboost("predict", model, train, "-o", tmp_path / "out.parquet")
+    features = pa.table({"age": rows["age"], "size": rows["size"]})
+    library = EpiBoostRegressor(n_members=3, n_estimators=8, random_state=0).fit(features, rows["price"])
+    uncertainty = library.predict_uncertainty(features)
+    found = read(tmp_path / "out.parquet")
+    assert found["prediction"] == pytest.approx(library.predict(features))
+    assert found["data"] == pytest.approx(uncertainty.data)
+    assert found["knowledge"] == pytest.approx(uncertainty.knowledge)
+
+
+def test_coverage_adds_the_bounds_of_an_interval(train, model, tmp_path):
+    assert epiboost("predict", model, train, "-o", tmp_path / "out.csv", "--coverage", 0.8).exit_code == 0
+    found = read(tmp_path / "out.csv")
+    assert list(found) == ["prediction", "total", "data", "knowledge", "lower", "upper"]
+    assert (found["lower"] < found["upper"]).all()
+
+
+def test_a_classifier_gives_one_probability_a_class(rows, write, tmp_path):
+    train = write("train.csv", {name: rows[name] for name in ("age", "size", "grade")})
+    assert epiboost("fit", train, "--target", "grade", "-o", tmp_path / "model.epib", *SMALL).exit_code == 0
+    assert epiboost("predict", tmp_path / "model.epib", train, "-o", tmp_path / "out.csv").exit_code == 0
+    found = read(tmp_path / "out.csv")
+    assert list(found) == ["prediction", "total", "data", "knowledge", "probability_high", "probability_low"]
+    assert found["probability_high"] + found["probability_low"] == pytest.approx(np.ones(200))
+    likelier = np.where(found["probability_high"] >= found["probability_low"], "high", "low")
+    assert found["prediction"].tolist() == likelier.tolist()
+    assert np.mean(found["prediction"] == rows["grade"]) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("target", "task"),
+    [
+        ("price", "Regression"),
+        ("rooms", "Regression"),
+        ("grade", "Classification"),
+        ("sold", "Classification"),
+        ("rare", "Classification"),
+    ],
+)
+def test_the_task_follows_from_the_target_and_is_said(rows, write, tmp_path, target, task):
+    train = write("train.csv", {name: rows[name] for name in ("size", target)})
+    result = epiboost("fit", train, "--target", target, "-o", tmp_path / "model.epib", *SMALL)
+    assert result.exit_code == 0
+    assert result.stdout.startswith(f"{task} of '{target}' (the target ")
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_the_task_can_be_chosen(rows, write, tmp_path, task):
+    train = write("train.csv", {name: rows[name] for name in ("size", "sold")})
+    result = epiboost("fit", train, "--target", "sold", "--task", task, "-o", tmp_path / "model.epib", *SMALL)
+    assert result.stdout.startswith(f"{task.capitalize()} of 'sold' (as asked)")
+    kind = EpiBoostRegressor if task == "regression" else EpiBoostClassifier
+    assert isinstance(kind.load(tmp_path / "model.epib"), kind)
+
+
+def test_the_weight_column_weighs_and_is_no_feature(rows, write, tmp_path):
+    train = write("train.csv", {name: rows[name] for name in ("size", "price", "importance")})
+    options = ("--target", "price", "--weight", "importance", *SMALL)
+    assert epiboost("fit", train, "-o", tmp_path / "model.epib", *options).exit_code == 0
+    found = EpiBoostRegressor.load(tmp_path / "model.epib")
+    assert list(found.feature_names_in_) == ["size"]
+    features = pa.table({"size": rows["size"]})
+    weighed = EpiBoostRegressor(n_members=3, n_estimators=8, random_state=0)
+    weighed.fit(features, rows["price"], sample_weight=rows["importance"])
+    assert found.predict(features) == pytest.approx(weighed.predict(features))
+
+
+def test_an_ignored_column_is_no_feature(rows, write, tmp_path):
+    train = write("train.csv", {name: rows[name] for name in ("name", "size", "age", "rooms", "price")})
+    options = ("--target", "price", "--ignore", "name", "--ignore", "rooms", *SMALL)
+    assert epiboost("fit", train, "-o", tmp_path / "model.epib", *options).exit_code == 0
+    assert list(EpiBoostRegressor.load(tmp_path / "model.epib").feature_names_in_) == ["size", "age"]
+
+
+def test_columns_of_a_test_table_are_matched_by_name(rows, write, train, model, tmp_path):
+    shuffled = write("test.csv", {name: rows[name] for name in ("name", "price", "size", "age")})
+    epiboost("predict", model, train, "-o", tmp_path / "one.csv")
+    epiboost("predict", model, shuffled, "-o", tmp_path / "two.csv")
+    assert (tmp_path / "one.csv").read_text() == (tmp_path / "two.csv").read_text()
+
+
+def test_defaults_are_those_of_the_estimator():
+    estimator = inspect.signature(EpiBoostRegressor).parameters
+    options = inspect.signature(commands.fit).parameters
+    same = {"ensemble": "ensemble", "members": "n_members", "trees": "n_estimators", "rate": "learning_rate"}
+    same |= {"depth": "max_depth", "seed": "random_state", "jobs": "n_jobs"}
+    for option, parameter in same.items():
+        assert options[option].default == estimator[parameter].default
+
+
+def test_version_is_that_of_the_package():
+    result = epiboost("--version")
+    assert result.exit_code == 0
+    assert result.stdout == f"epiboost {importlib.metadata.version('epiboost')}\n"
+
+
+def test_the_entry_point_is_the_command_line():
+    (entry,) = importlib.metadata.entry_points(group="console_scripts", name="epiboost")
+    assert entry.value == "epiboost.cli:main"
+
+
+def test_demo_measures_both_ensembles_and_says_where_the_picture_is(tmp_path):
+    result = epiboost("demo", "-o", tmp_path / "heart.png", "--members", 2, "--trees", 10)
+    assert result.exit_code == 0
+    assert "SGLB" in result.stdout
+    assert "virtual" in result.stdout
+    assert str(tmp_path / "heart.png") in result.stdout
+    assert (tmp_path / "heart.png").read_bytes().startswith(b"\x89PNG")
+
+
+class TestKnownErrorIsOneLine:
+    def test_of_a_file_that_is_not_there(self, tmp_path):
+        result = epiboost("fit", tmp_path / "no.csv", "--target", "y", "-o", tmp_path / "model.epib")
+        assert_one_line(result, "no.csv", "no such file")
+
+    def test_of_an_ending_that_is_not_known(self, train, model, tmp_path):
+        assert_one_line(epiboost("predict", model, train, "-o", tmp_path / "out.xlsx"), "out.xlsx", ".csv or .parquet")
+
+    def test_of_a_broken_table(self, tmp_path):
+        (tmp_path / "bad.csv").write_text("x,y\n1,2\n3\n")
+        result = epiboost("fit", tmp_path / "bad.csv", "--target", "y", "-o", tmp_path / "model.epib")
+        assert_one_line(result, "bad.csv", "Expected 2 columns, got 1")
+
+    def test_of_an_empty_table(self, tmp_path):
+        (tmp_path / "bad.csv").write_text("x,y\n")
+        result = epiboost("fit", tmp_path / "bad.csv", "--target", "y", "-o", tmp_path / "model.epib")
+        assert_one_line(result, "bad.csv", "no rows")
+
+    def test_of_a_target_that_is_not_a_column(self, train, tmp_path):
+        result = epiboost("fit", train, "--target", "cost", "-o", tmp_path / "model.epib")
+        assert_one_line(result, "train.csv", "'cost'")
+
+    def test_of_an_ignored_column_that_is_not_there(self, train, tmp_path):
+        result = epiboost("fit", train, "--target", "price", "--ignore", "cost", "-o", tmp_path / "model.epib")
+        assert_one_line(result, "train.csv", "'cost'")
+
+    def test_of_a_target_with_missing_values(self, write, tmp_path):
+        train = write("train.csv", {"x": [1, 2, 3], "y": [1.0, None, 2.0]})
+        result = epiboost("fit", train, "--target", "y", "-o", tmp_path / "model.epib")
+        assert_one_line(result, "'y'", "1 missing value")
+
+    def test_of_a_target_of_dates(self, write, tmp_path):
+        train = write("train.parquet", {"x": [1, 2], "y": np.array(["2020-01-01", "2020-01-02"], dtype="M8[s]")})
+        result = epiboost("fit", train, "--target", "y", "-o", tmp_path / "model.epib")
+        assert_one_line(result, "timestamp")
+
+    def test_of_text_as_a_target_of_regression(self, rows, write, tmp_path):
+        train = write("train.csv", {name: rows[name] for name in ("size", "grade")})
+        result = epiboost("fit", train, "--target", "grade", "--task", "regression", "-o", tmp_path / "model.epib")
+        assert_one_line(result)
+
+    def test_of_a_value_the_library_refuses(self, train, tmp_path):
+        result = epiboost("fit", train, "--target", "price", "--rate", -1, "-o", tmp_path / "model.epib")
+        assert_one_line(result, "learning_rate", "-1")
+
+    def test_of_a_file_that_is_no_model(self, train, tmp_path):
+        assert_one_line(epiboost("predict", train, train, "-o", tmp_path / "out.csv"), "train.csv")
+
+    def test_of_a_model_that_is_not_there(self, train, tmp_path):
+        assert_one_line(epiboost("predict", tmp_path / "no.epib", train, "-o", tmp_path / "out.csv"), "no.epib")
+
+    def test_of_columns_the_model_needs(self, write, model, tmp_path):
+        test = write("test.csv", {"weather": [1.0]})
+        result = epiboost("predict", model, test, "-o", tmp_path / "out.csv")
+        assert_one_line(result, "test.csv", "'age', 'size'")
+
+    def test_of_an_interval_of_a_classifier(self, rows, write, tmp_path):
+        train = write("train.csv", {name: rows[name] for name in ("size", "sold")})
+        epiboost("fit", train, "--target", "sold", "-o", tmp_path / "model.epib", *SMALL)
+        options = ("--coverage", 0.9, "-o", tmp_path / "out.csv")
+        assert_one_line(epiboost("predict", tmp_path / "model.epib", train, *options), "--coverage")
+
+    def test_of_a_folder_that_is_not_there_and_comes_before_training(self, train, tmp_path):
+        result = epiboost("fit", train, "--target", "price", "-o", tmp_path / "no" / "model.epib", *FOR_EVER)
+        assert_one_line(result, "folder does not exist")
+
+    def test_of_a_picture_that_cannot_be_drawn_and_comes_before_training(self, tmp_path):
+        result = epiboost("demo", "-o", tmp_path / "heart.doc", "--trees", FOR_EVER[-1])
+        assert_one_line(result, "heart.doc", "png")
+
+
+def test_an_error_leaves_an_older_output_alone(write, model, tmp_path):
+    (tmp_path / "out.csv").write_text("precious")
+    epiboost("predict", model, write("test.csv", {"weather": [1.0]}), "-o", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "precious"
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing_half_written(train, model, tmp_path):
+    resource = pytest.importorskip("resource", reason="limits the size of files")
+    before = sorted(tmp_path.iterdir())
+    limited = subprocess_of_epiboost(
+        "predict",
+        model,
+        train,
+        "-o",
+        tmp_path / "out.csv",
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )
+    _, complaint = limited.communicate(timeout=60)
+    assert limited.returncode == 1
+    assert complaint.startswith("epiboost: ")
+    assert complaint.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_missing_typer_is_one_line_that_names_the_extra():
+    code = "import sys; sys.modules['typer'] = None; from epiboost.cli import main; main()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert "pip install 'epiboost[cli]'" in result.stderr
+
+
+def test_commands_import_what_is_slow_only_when_they_need_it():
+    code = "import sys, epiboost.commands; print(*sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert not {"matplotlib", "pandas", "polars", "pyarrow", "epiboost.demo"} & set(result.stdout.split())
+
+
+def test_an_interrupt_is_one_line_and_leaves_nothing_half_written(train, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    arguments = ("fit", train, "--target", "price", "-o", tmp_path / "model.epib", *FOR_EVER)
+    training = subprocess_of_epiboost(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert training.stdout.readline().startswith("Regression")
+        time.sleep(0.5)
+        training.send_signal(signal.SIGINT)
+        _, complaint = training.communicate(timeout=10)
+    finally:
+        training.kill()
+    assert training.returncode == 130
+    assert complaint == "epiboost: interrupted\n"
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_pipe_stays_clean_of_progress(train, tmp_path):
+    arguments = ("fit", train, "--target", "price", "-o", tmp_path / "model.epib", *SMALL)
+    training = subprocess_of_epiboost(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    words, complaint = training.communicate(timeout=60)
+    assert training.returncode == 0
+    assert complaint == ""
+    assert "\r" not in words
+    assert "\x1b" not in words
+
+
+def test_a_terminal_shows_how_many_trees_are_grown(train, tmp_path):
+    pty = pytest.importorskip("pty", reason="makes a terminal")
+    arguments = ("fit", train, "--target", "price", "-o", tmp_path / "model.epib", *SMALL)
+    controller, terminal = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "120"}
+    training = subprocess_of_epiboost(*arguments, stdout=subprocess.DEVNULL, stderr=terminal, env=environment)
+    os.close(terminal)
+    shown = _all_of(controller)
+    assert training.wait(timeout=60) == 0
+    assert "24/24" in shown
+    assert "trees" in shown
+
+
+def _all_of(controller):
+    """Read what a terminal shows until the last program on it has left."""
+    shown = b""
+    try:
+        while piece := os.read(controller, 1 << 16):
+            shown += piece
+    except OSError:  # how Linux says that nobody is left at the other end
+        pass
+    finally:
+        os.close(controller)
+    return shown.decode()

@@ -1,0 +1,78 @@
+"""Progress is drawn for a person at a terminal, and for nobody else."""
+
+import io
+import sys
+from contextlib import redirect_stderr
+
+import pytest
+
+from epiboost.progress import no_progress, progress_bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    return Terminal()
+
+
+def draw_all(stream, description="Training", **options):
+    # pytest sets standard error anew for each phase of a test, so that a fixture cannot replace it.
+    with redirect_stderr(stream), progress_bar(description, **options) as report:
+        for done in range(0, 101, 10):
+            report(done, 100)
+
+
+def test_a_terminal_shows_the_description_and_the_count(terminal):
+    draw_all(terminal)
+    assert "Training" in terminal.getvalue()
+    assert "100/100" in terminal.getvalue()
+
+
+def test_a_terminal_without_rich_shows_one_line_that_rewrites_itself(terminal, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    draw_all(terminal)
+    shown = terminal.getvalue()
+    assert shown.count("\n") == 1
+    assert shown.endswith("\rTraining 100/100 trees\n")
+
+
+def test_words_in_brackets_are_drawn_as_they_are(terminal):
+    draw_all(terminal, "Training [sglb]")
+    assert "[sglb]" in terminal.getvalue()
+
+
+def test_a_bar_that_is_not_enabled_draws_nothing(terminal):
+    draw_all(terminal, enabled=False)
+    assert terminal.getvalue() == ""
+
+
+def test_what_is_not_a_terminal_stays_clean():
+    stream = io.StringIO()
+    draw_all(stream)
+    assert stream.getvalue() == ""
+
+
+def test_a_process_without_standard_error_is_no_error():
+    with redirect_stderr(None), progress_bar("Training") as report:
+        assert report is no_progress
+
+
+@pytest.mark.parametrize("hidden", [None, "rich.progress"])
+def test_an_error_ends_the_line_and_goes_on(terminal, monkeypatch, hidden):
+    if hidden is not None:
+        monkeypatch.setitem(sys.modules, hidden, None)
+
+    def fail():
+        with redirect_stderr(terminal), progress_bar("Training") as report:
+            report(1, 2)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert "\n" in terminal.getvalue()
