@@ -211,7 +211,7 @@ def test_the_entry_point_is_the_command_line():
 def test_demo_measures_both_ensembles_and_says_where_the_picture_is(tmp_path):
     result = epiboost("demo", "-o", tmp_path / "heart.png", "--members", 2, "--trees", 10)
     assert result.exit_code == 0
-    assert "SGLB" in result.stdout
+    assert "sglb" in result.stdout
     assert "virtual" in result.stdout
     assert str(tmp_path / "heart.png") in result.stdout
     assert (tmp_path / "heart.png").read_bytes().startswith(b"\x89PNG")

@@ -119,7 +119,8 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         -------
         array of shape (n,)
         """
-        labels: AnyArray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        labels: AnyArray = self.classes_[most_probable]
         return labels
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)

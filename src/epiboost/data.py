@@ -57,7 +57,7 @@ def check_weight(sample_weight: Any, n_samples: int) -> Floats:  # noqa: ANN401 
     """Return one weight a row: finite, none negative, not all zero."""
     if sample_weight is None:
         return np.ones(n_samples)
-    if np.ndim(sample_weight) == 0:
+    if np.isscalar(sample_weight):
         sample_weight = np.full(n_samples, sample_weight)
     weight: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if weight.shape != (n_samples,):
@@ -141,8 +141,8 @@ def _frame_to_array(frame: nw.DataFrame[Any]) -> AnyArray:
     single = len(frame.columns) > 0 and all(dtype == nw.Float32 for dtype in frame.schema.values())
     dtype, narwhals_dtype = (np.float32, nw.Float32) if single else (np.float64, nw.Float64)
     array = np.empty((len(frame), len(frame.columns)), dtype=dtype, order="F")
-    for position, name in enumerate(frame.columns):
-        array[:, position] = frame[name].cast(narwhals_dtype).to_numpy()
+    for position, column in enumerate(frame.iter_columns()):
+        array[:, position] = column.cast(narwhals_dtype).to_numpy()
     return array
 
 

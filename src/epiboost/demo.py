@@ -20,6 +20,7 @@ from epiboost._atomic import whole_file
 from epiboost._optional import require
 from epiboost._typing import Floats
 from epiboost.datasets import Heart, HeartCells, make_heart
+from epiboost.members import EnsembleKind
 from epiboost.plots import HeatMap, UncertaintyDisplay
 from epiboost.regressor import EpiBoostRegressor
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
-ENSEMBLES: Final = {"sglb": "SGLB", "virtual": "virtual SGLB"}
-"""The ensembles that are compared, and how the table names them. The first one is drawn."""
+ENSEMBLES: Final[tuple[EnsembleKind, ...]] = ("sglb", "virtual")
+"""The ensembles that are compared. The first one is drawn."""
 
 _FIGURE_SIZE = (11.1, 3.4)
 _DOTS_PER_INCH = 110
@@ -109,6 +110,7 @@ def run(
             n_estimators=n_estimators,
             learning_rate=0.1,
             max_depth=6,
+            variance_guard=0.0,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=1,
@@ -181,7 +183,7 @@ def _table(measurements: list[Measurement]) -> Table:
         table.add_column(heading, justify="right")
     for found in measurements:
         table.add_row(
-            ENSEMBLES[found.ensemble],
+            found.ensemble,
             f"{found.seconds:.1f} s",
             f"{found.data_error:.4f}",
             f"{found.knowledge_inside:.2e}",
@@ -192,8 +194,8 @@ def _table(measurements: list[Measurement]) -> Table:
 
 
 def _draw(found: Measurement, cells: HeartCells, figure: Figure) -> None:
-    # Nothing bounds the estimate inside the heart, so the truth sets the colours of both.
-    limits = (0.0, float(np.nanmax(cells.data_uncertainty)))
+    # One scale for the truth and the estimate, which nothing binds inside the heart.
+    limits = (0.0, float(max(np.nanmax(cells.data_uncertainty), found.data.max())))
     heat_maps = [
         HeatMap("True data uncertainty", cells.data_uncertainty, limits),
         HeatMap("Estimated data uncertainty", found.data, limits),

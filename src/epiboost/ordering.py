@@ -6,7 +6,7 @@ the same to the model are merged into one that has their weights' sum. The noise
 
 >>> import numpy as np
 >>> codes = np.array([[1, 1], [2, 1], [1, 1]], dtype=np.uint8)
->>> rows, weight = own_order(codes, np.array([5.0, 6.0, 5.0]), np.ones(3), merge=True)
+>>> rows, weight = own_order(codes, np.array([5.0, 6.0, 5.0]), np.ones(3))
 >>> sorted(weight.tolist())
 [1.0, 2.0]
 """
@@ -17,7 +17,7 @@ from epiboost._native import native
 from epiboost._typing import Bytes, Floats, Integers
 
 
-def own_order(codes: Bytes, y: Floats, weight: Floats, *, merge: bool) -> tuple[Integers, Floats]:
+def own_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats]:
     """Return which rows to take, in which order, and what each counts for.
 
     Parameters
@@ -26,8 +26,6 @@ def own_order(codes: Bytes, y: Floats, weight: Floats, *, merge: bool) -> tuple[
         Bins.
     y, weight : arrays of shape (n,)
         Targets and weights.
-    merge : bool
-        Whether equal rows become one. Not where each tree draws rows at random: there two rows are two chances.
 
     Returns
     -------
@@ -35,7 +33,7 @@ def own_order(codes: Bytes, y: Floats, weight: Floats, *, merge: bool) -> tuple[
     """
     hashes = native().hash_rows(codes)
     order = np.lexsort((weight, y, hashes))
-    if not merge or len(order) < 2:  # noqa: PLR2004 (one row has no equal)
+    if len(order) < 2:  # noqa: PLR2004 (one row has no equal)
         return order, weight[order]
     alike = (hashes[order[1:]] == hashes[order[:-1]]) & (y[order[1:]] == y[order[:-1]])
     suspects = np.flatnonzero(alike)

@@ -129,12 +129,10 @@ Target target_of(const Array<float, 1>& y, const Array<float, 1>& weight, const 
     const std::size_t n = padded(y.size());
     target.y.assign(n, 0.0f);
     target.weight.assign(n, 0.0f);
-    target.weight_root.assign(n, 0.0f);
     target.key.assign(n, 0);
     for (std::size_t i = 0; i < y.size(); ++i) {
         target.y[i] = y.data()[i];
         target.weight[i] = weight.data()[i];
-        target.weight_root[i] = std::sqrt(weight.data()[i]);
         target.key[i] = keys.data()[i];
         target.total_weight += weight.data()[i];
     }

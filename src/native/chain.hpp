@@ -35,6 +35,8 @@ struct Task {
     std::vector<std::int32_t> whole_weight;  // weights as whole numbers of `weight_unit`
     float weight_unit = 1.0f;
     float largest_weight = 1.0f;
+    std::vector<std::int32_t> pieces;  // in how many pieces a row is drawn when trees see a sample
+    std::int32_t most_pieces = 1;
     float largest_level = 126.0f;  // gradients are rounded to whole numbers up to this size
     int stride = max_bins;         // cells a feature's histogram takes
 };
@@ -61,9 +63,12 @@ class Chain {
         scores_.assign(k * rows_padded_, 0.0f);
         gradients_.resize(k * rows_padded_);
         mass_ = target_.weight.data();
+        whole_mass_ = task.whole_weight.data();
         if (recipe_.subsample < 1.0) {
             sampled_weight_.resize(rows_padded_);
             mass_ = sampled_weight_.data();
+            sampled_whole_weight_.resize(rows_padded_);
+            whole_mass_ = sampled_whole_weight_.data();
         }
         if (recipe_.objective == Objective::normal && recipe_.variance_guard > 0.0) honest_.assign(rows_padded_, 0.0f);
         words_.resize(rows_padded_ * Layout::words(outputs_));
@@ -171,13 +176,23 @@ class Chain {
         }
     }
 
-    // The weights of a block's rows in this tree: zero for rows that the tree does not see.
+    // The weights of a block's rows in this tree. A row of weight w is w chances to be seen: it is drawn piece by piece.
     void weigh(int tree, std::size_t row) {
         if (sampled_weight_.empty()) return;
         const Stream stream(seed_, tree, Purpose::subsample, 0);
         const std::uint32_t limit = static_cast<std::uint32_t>(std::min(recipe_.subsample * 0x1p32, 4294967295.0));
-        for (std::size_t i = row; i < row + block; ++i) {
-            sampled_weight_[i] = stream.bits(target_.key[i]) < limit ? target_.weight[i] : 0.0f;
+        std::int32_t kept[block] = {};
+        for (std::int32_t piece = 0; piece < task_.most_pieces; ++piece) {
+            for (std::size_t i = 0; i < block; ++i) {
+                const std::uint32_t key = target_.key[row + i] + static_cast<std::uint32_t>(piece) * 0x9e3779b9u;
+                kept[i] += piece < task_.pieces[row + i] && stream.bits(key) < limit ? 1 : 0;
+            }
+        }
+        for (std::size_t i = 0; i < block; ++i) {
+            const std::int32_t pieces = task_.pieces[row + i];
+            sampled_weight_[row + i] = target_.weight[row + i] * static_cast<float>(kept[i]) / static_cast<float>(pieces);
+            sampled_whole_weight_[row + i] = static_cast<std::int32_t>(
+                (static_cast<std::int64_t>(task_.whole_weight[row + i]) * kept[i] + pieces - 1) / pieces);
         }
     }
 
@@ -195,12 +210,11 @@ class Chain {
             const Stream stream(seed_, tree, Purpose::langevin, output / 2);
             const float deviation = static_cast<float>(recipe_.noise);
             const std::uint32_t* key = target_.key.data() + row;
-            const float* root = target_.weight_root.data() + row;
             for (std::size_t i = 0; i < block; ++i) {
                 float a;
                 float b;
                 normal_pair(stream, key[i], a, b);
-                const float size = mass[i] > 0.0f ? root[i] * deviation : 0.0f;
+                const float size = std::sqrt(mass[i]) * deviation;
                 noise_even[i] = size * a;
                 noise_odd[i] = size * b;
             }
@@ -253,14 +267,18 @@ class Chain {
                     of_row[k] = whole[k * block + i];
                     worker.squares[k] += seen ? of_row[k] * of_row[k] : 0;
                 }
-                Layout::pack(of_row.data(), outputs_, task_.whole_weight[row + i], words_.data() + (row + i) * width);
+                Layout::pack(of_row.data(), outputs_, whole_mass_[row + i], words_.data() + (row + i) * width);
                 rows_[first + count] = static_cast<std::uint32_t>(row + i);
                 count += seen;
             }
         }
         worker.start[0] = first;
         worker.size[0] = count;
-        if (team.rank == 0) unit_squared_ = unit_squared;
+        if (team.rank != 0) return;
+        unit_squared_ = unit_squared;
+        fixed_scale_.resize(outputs_ + 1);
+        for (int k = 0; k < outputs_; ++k) fixed_scale_[k] = fixed_point(largest_gradient(k));
+        fixed_scale_[outputs_] = fixed_point(task_.largest_weight);
     }
 
     // Stochastic rounding: the whole number below gradient / unit + u, u uniform on (0, 1).
@@ -435,9 +453,7 @@ class Chain {
         Worker& worker = workers_[team.rank];
         std::fill(worker.leaf_sums.begin(), worker.leaf_sums.end(), 0);
         const int width = outputs_ + 1;
-        std::vector<float> scale(width);
-        for (int k = 0; k < outputs_; ++k) scale[k] = fixed_point(largest_gradient(k));
-        scale[outputs_] = weight_scale();
+        const std::vector<float>& scale = fixed_scale_;
         std::uint8_t leaf[block];
         for (std::size_t b = team.begin(rows_padded_ / block); b < team.end(rows_padded_ / block); ++b) {
             const std::size_t row = b * block;
@@ -451,8 +467,6 @@ class Chain {
         }
     }
 
-    float weight_scale() const { return fixed_point(task_.largest_weight); }
-
     // Leaf values -sum(gradients) / (sum(weights) + l2), then every row's score moves by its leaf's.
     void move_scores(Team team, int tree) {
         const int width = outputs_ + 1;
@@ -460,9 +474,7 @@ class Chain {
         for (std::size_t i = 0; i < sums.size(); ++i) {
             std::int64_t sum = 0;
             for (const auto& worker : workers_) sum += worker.leaf_sums[i];
-            const int k = static_cast<int>(i % width);
-            const double scale = k < outputs_ ? fixed_point(largest_gradient(k)) : weight_scale();
-            sums[i] = static_cast<double>(sum) / scale;
+            sums[i] = static_cast<double>(sum) / fixed_scale_[i % width];
         }
         const double rate = recipe_.learning_rate;
         std::vector<float> values(static_cast<std::size_t>(leaves_) * outputs_);
@@ -558,10 +570,12 @@ class Chain {
     int folded_at_ = 0;
     bool stop_ = false;
     int slots_used_ = 0;
-    const float* mass_ = nullptr;
+    const float* mass_ = nullptr;               // weights in the tree at hand
+    const std::int32_t* whole_mass_ = nullptr;  // and as whole numbers
+    std::vector<std::int32_t> sampled_whole_weight_;
     std::uint16_t splits_feature_[max_depth] = {};
     std::uint8_t splits_threshold_[max_depth] = {};
-    std::vector<float> scores_, gradients_, sampled_weight_, honest_, unit_squared_, evaluation_scores_;
+    std::vector<float> scores_, gradients_, sampled_weight_, honest_, unit_squared_, fixed_scale_, evaluation_scores_;
     std::vector<Word> words_, histograms_, own_histograms_;
     std::vector<std::uint32_t> rows_, spare_;
     std::vector<int> slot_;

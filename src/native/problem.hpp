@@ -31,7 +31,6 @@ struct Table {
 struct Target {
     std::vector<float> y;             // standardised value, or 0 / 1, or the class number
     std::vector<float> weight;        // what a row counts for
-    std::vector<float> weight_root;   // noise grows with the square root of the weight
     std::vector<std::uint32_t> key;   // the row's name in the noise function
     double total_weight = 0.0;
 };

@@ -22,7 +22,10 @@ void round_weights(const Target& target, std::size_t rows, Task& task) {
     task.weight_unit = static_cast<float>(unit);
     task.largest_weight = largest;
     task.whole_weight.assign(target.weight.size(), 0);
+    task.pieces.assign(target.weight.size(), 1);
     for (std::size_t i = 0; i < rows; ++i) {
+        task.pieces[i] = static_cast<std::int32_t>(std::clamp(std::ceil(weights[i]), 1.0f, 64.0f));
+        task.most_pieces = std::max(task.most_pieces, task.pieces[i]);
         task.whole_weight[i] = std::max(1, static_cast<std::int32_t>(std::lround(weights[i] / unit)));
     }
 }

@@ -148,7 +148,7 @@ class NativeEngine:
         threads = thread_count(self.n_jobs)
         bins = Bins.fit(data.X, data.weight, spec.max_bins, threads=threads)
         codes = bins.transform(data.X, threads=threads)
-        rows, weight = own_order(codes, data.y, data.weight, merge=spec.subsample == 1.0)
+        rows, weight = own_order(codes, data.y, data.weight)
         y = data.y[rows]
         objective = objective_of(y, weight, data.n_classes)
         evaluation = None
