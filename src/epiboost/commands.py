@@ -7,12 +7,13 @@ it. An error that nobody foresaw keeps its traceback. What is slow to import is 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
+
+from epiboost.members import EnsembleKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from epiboost._typing import AnyArray
 
     Model: TypeAlias = EpiBoostRegressor | EpiBoostClassifier
+
+Task: TypeAlias = Literal["regression", "classification"]
+"""What is to be predicted."""
 
 KNOWN_ERRORS = (ImportError, MemoryError, OSError, ValueError)
 """What a user can put right: a missing package, too little memory, a file, a value."""
@@ -34,23 +38,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Task(StrEnum):
-    """What is to be predicted."""
-
-    AUTO = "auto"
-    REGRESSION = "regression"
-    CLASSIFICATION = "classification"
-
-
-class Ensemble(StrEnum):
-    """Where the members come from."""
-
-    SGLB = "sglb"
-    SINGLE = "single"
-    SGB = "sgb"
-    VIRTUAL = "virtual"
 
 
 def _show_version(wanted: bool) -> None:
@@ -76,10 +63,10 @@ def fit(
     target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model.", show_default=False)],
     task: Annotated[
-        Task,
+        Literal["auto", "regression", "classification"],
         typer.Option(help="Auto: a target of text, of booleans or of two whole numbers is classified."),
-    ] = Task.AUTO,
-    ensemble: Annotated[Ensemble, typer.Option(help="Where the members come from.")] = Ensemble.SGLB,
+    ] = "auto",
+    ensemble: Annotated[EnsembleKind, typer.Option(help="Where the members come from.")] = "sglb",
     members: Annotated[int, typer.Option(help="Members of the ensemble.", min=1)] = 10,
     trees: Annotated[int, typer.Option(help="Trees of each member.", min=1)] = 1000,
     rate: Annotated[float, typer.Option(help="The learning rate.")] = 0.1,
@@ -102,11 +89,11 @@ def fit(
         ignored = tables.select_columns(table, ignore or [], source=train).column_names
         others = {target, weight, *ignored}
         features = table.select([name for name in table.column_names if name not in others])
-        chosen, reason = (task, "as asked") if task is not Task.AUTO else _choose_task(y)
+        chosen, reason = _choose_task(y) if task == "auto" else (task, "as asked")
         size = f"{table.num_rows} rows, {features.num_columns} features"
         typer.echo(f"{chosen.capitalize()} of {target!r} ({reason}): {size}")
         model = _estimator(chosen)(
-            ensemble=str(ensemble),
+            ensemble=ensemble,
             n_members=members,
             n_estimators=trees,
             learning_rate=rate,
@@ -195,13 +182,13 @@ def _choose_task(target: "pa.ChunkedArray") -> tuple[Task, str]:
 
     kind = target.type.value_type if pa.types.is_dictionary(target.type) else target.type
     if pa.types.is_boolean(kind):
-        return Task.CLASSIFICATION, "the target is true or false"
+        return "classification", "the target is true or false"
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return Task.CLASSIFICATION, "the target is text"
+        return "classification", "the target is text"
     if pa.types.is_integer(kind) and len(target.unique()) == _TWO_CLASSES:
-        return Task.CLASSIFICATION, "the target has two values"
+        return "classification", "the target has two values"
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return Task.REGRESSION, "the target is a number"
+        return "regression", "the target is a number"
     message = f"the target must hold numbers, text, or true and false; its values are of type {kind}"
     raise ValueError(message)
 
@@ -209,7 +196,7 @@ def _choose_task(target: "pa.ChunkedArray") -> tuple[Task, str]:
 def _estimator(task: Task) -> "type[Model]":
     from epiboost import EpiBoostClassifier, EpiBoostRegressor  # noqa: PLC0415 (see the head of this file)
 
-    return EpiBoostClassifier if task is Task.CLASSIFICATION else EpiBoostRegressor
+    return EpiBoostClassifier if task == "classification" else EpiBoostRegressor
 
 
 def _load(path: Path) -> "Model":

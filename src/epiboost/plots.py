@@ -14,7 +14,7 @@ from epiboost._typing import AnyArray, Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colorbar import Colorbar
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
     from matplotlib.image import AxesImage
     from matplotlib.patches import PathPatch
 
@@ -120,7 +120,7 @@ class UncertaintyDisplay:
             message = f"ax must hold one Axes a heat map: {len(self.heat_maps)}, got {len(axes)}"
             raise ValueError(message)
         self.axes_: list[Axes] = axes
-        self.figure_: Figure = axes[0].figure
+        self.figure_: Figure | SubFigure = axes[0].figure
         self.images_: list[AxesImage] = []
         self.colorbars_: list[Colorbar] = []
         self.outlines_: list[PathPatch] = []

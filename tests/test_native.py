@@ -1,0 +1,171 @@
+"""The native core grows the trees that its NumPy twin grows."""
+
+import numpy as np
+import pytest
+import reference
+
+from epiboost._native import available_instruction_sets, native
+from epiboost.binning import Bins
+
+OBJECTIVES = {
+    "normal": (0, (0.0, 0.0)),
+    "bernoulli": (1, (-0.5,)),
+    "categorical": (2, (-1.0, -0.9, -1.3)),
+}
+ENSEMBLES = {
+    "single": {},
+    "sgb": {"subsample": 0.5},
+    "sglb": {"noise": 0.3, "shrink": 0.05},
+    "guarded": {"noise": 0.3, "shrink": 0.05, "variance_guard": 10.0},
+    "noise and sampling": {"noise": 0.3, "shrink": 0.05, "subsample": 0.7},
+    "no leaf regularisation": {"l2": 0.0},
+}
+WEIGHTS = {
+    "one": lambda rng, n: np.ones(n),
+    "whole": lambda rng, n: rng.integers(1, 5, n).astype(np.float64),
+    "real": lambda rng, n: rng.uniform(0.1, 1.1, n),
+}
+
+
+@pytest.fixture(params=available_instruction_sets())
+def core(request, monkeypatch):
+    """The native module of each instruction set that the machine has."""
+    monkeypatch.setenv("EPIBOOST_INSTRUCTIONS", request.param)
+    return native()
+
+
+def small_table(objective, weights, *, missing, n=150, seed=0):
+    """Bins, targets, weights and keys of a table with something to learn."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)).round(1)
+    signal = X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=n)
+    if missing:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    weight = WEIGHTS[weights](rng, n)
+    bins = Bins.fit(X, weight, 16)
+    y = {
+        "normal": (signal - signal.mean()) / signal.std(),
+        "bernoulli": (signal > 1).astype(float),
+        "categorical": np.digitize(signal, [0, 1.5]).astype(float),
+    }[objective]
+    sample = (bins.transform(X), y.astype(np.float32), weight.astype(np.float32), np.arange(n, dtype=np.uint32))
+    return sample, bins.counts
+
+
+def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=None, patience=0):
+    """Call the native trainer as the engine does."""
+    code, start = OBJECTIVES[recipe.objective]
+    options = {
+        "objective": code,
+        "outputs": recipe.outputs,
+        "start": list(start),
+        "trees": recipe.trees,
+        "depth": recipe.depth,
+        "learning_rate": recipe.learning_rate,
+        "l2": recipe.l2,
+        "shrink": recipe.shrink,
+        "noise": recipe.noise,
+        "subsample": recipe.subsample,
+        "variance_guard": recipe.variance_guard,
+        "patience": patience,
+    }
+    seeds = np.array(seeds, dtype=np.uint64)
+    return core.train(sample, evaluation, counts, seeds, options, threads, lambda _done: None)
+
+
+def recipe_of(objective, **options):
+    start = OBJECTIVES[objective][1]
+    return reference.Recipe(objective=objective, outputs=len(start), start=start, **options)
+
+
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_native_trees_equal_the_twins(core, objective, ensemble, weights, missing):
+    sample, counts = small_table(objective, weights, missing=missing)
+    recipe = recipe_of(objective, **ENSEMBLES[ensemble])
+    feature, threshold, leaf, count, _ = train(core, sample, counts, recipe)
+    codes, y, weight, keys = sample
+    twin = reference.train(codes, counts, y.astype(float), weight.astype(float), keys, recipe, 99)
+    assert count.tolist() == [recipe.trees]
+    np.testing.assert_array_equal(feature[0], twin.feature)
+    np.testing.assert_array_equal(threshold[0], twin.threshold)
+    np.testing.assert_allclose(leaf[0], twin.leaf, rtol=2e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("depth", [1, 8])
+def test_trees_of_any_depth_equal_the_twins(core, depth):
+    sample, counts = small_table("normal", "one", missing=False)
+    recipe = recipe_of("normal", depth=depth, trees=3, noise=0.3)
+    feature, threshold, leaf, *_ = train(core, sample, counts, recipe)
+    codes, y, weight, keys = sample
+    twin = reference.train(codes, counts, y.astype(float), weight.astype(float), keys, recipe, 99)
+    np.testing.assert_array_equal(feature[0], twin.feature)
+    np.testing.assert_array_equal(threshold[0], twin.threshold)
+    np.testing.assert_allclose(leaf[0], twin.leaf, rtol=2e-6, atol=1e-7)
+
+
+def test_the_score_is_the_same_after_many_halvings_of_what_came_before(core):
+    # shrinking by a half each step: the factor that scores are kept with is folded in again and again
+    sample, counts = small_table("normal", "one", missing=False)
+    recipe = recipe_of("normal", trees=80, depth=1, learning_rate=0.5, shrink=1.0, noise=0.1)
+    *_, leaf, _, _ = train(core, sample, counts, recipe)
+    codes, y, weight, keys = sample
+    twin = reference.train(codes, counts, y.astype(float), weight.astype(float), keys, recipe, 99)
+    np.testing.assert_allclose(leaf[0], twin.leaf, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("output", [0, 1, 2])
+def test_noise_has_the_twins_bits(core, output):
+    keys = np.random.default_rng(0).integers(0, 2**32, size=10_000, dtype=np.uint32)
+    own = core.langevin_noise(2**63 + 5, 7, keys, output)
+    twin = reference.normal_pair(reference.stream(2**63 + 5, 7, reference.LANGEVIN, output // 2), keys)[output % 2]
+    np.testing.assert_array_equal(own, twin)
+
+
+def test_noise_is_standard_normal_and_independent():
+    n = 200_000
+    keys = np.arange(n, dtype=np.uint32)
+    draws = np.stack([native().langevin_noise(1, tree, keys, output) for tree in (0, 1) for output in (0, 1)])
+    error = 5 / np.sqrt(n)
+    np.testing.assert_allclose(draws.mean(axis=1), 0, atol=error)
+    np.testing.assert_allclose((draws**2).mean(axis=1), 1, atol=np.sqrt(2) * error)
+    np.testing.assert_allclose((draws**4).mean(axis=1), 3, atol=np.sqrt(96) * error)
+    np.testing.assert_allclose(np.corrcoef(draws) - np.eye(4), 0, atol=error)
+    neighbours = (draws[:, 1:] * draws[:, :-1]).mean(axis=1)
+    np.testing.assert_allclose(neighbours, 0, atol=error)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_evaluation_loss_is_the_likelihood_of_the_truncated_chain(core, objective):
+    sample, counts = small_table(objective, "real", missing=True)
+    recipe = recipe_of(objective, noise=0.3, shrink=0.05)
+    evaluation, _ = small_table(objective, "real", missing=True, n=70, seed=1)
+    feature, threshold, leaf, _, losses = train(core, sample, counts, recipe, evaluation=evaluation)
+    codes, y, weight, _ = evaluation
+    score = np.zeros((len(y), recipe.outputs))
+    for tree in range(recipe.trees):
+        number = np.zeros(len(y), dtype=int)
+        for level in range(recipe.depth):
+            number |= (codes[:, feature[0, tree, level]] > threshold[0, tree, level]).astype(int) << level
+        score = (1 - recipe.shrink * recipe.learning_rate) * score + leaf[0, tree][number]
+        loss = negative_log_likelihood(objective, score + np.array(recipe.start), y)
+        assert losses[0, tree] == pytest.approx(np.average(loss, weights=weight), rel=1e-5)
+
+
+def negative_log_likelihood(objective, score, y):
+    if objective == "normal":
+        return 0.5 * np.log(2 * np.pi) + score[:, 1] + 0.5 * ((y - score[:, 0]) / np.exp(score[:, 1])) ** 2
+    if objective == "bernoulli":
+        return np.log1p(np.exp(-np.where(y > 0, score[:, 0], -score[:, 0])))
+    return np.log(np.exp(score).sum(axis=1)) - score[np.arange(len(y)), y.astype(int)]
+
+
+def test_patience_keeps_a_chain_as_it_was_at_its_best(core):
+    sample, counts = small_table("normal", "one", missing=False)
+    evaluation, _ = small_table("normal", "one", missing=False, n=70, seed=1)
+    recipe = recipe_of("normal", trees=300, noise=0.3)
+    *_, count, losses = train(core, sample, counts, recipe, evaluation=evaluation, patience=10)
+    assert 0 < count[0] < 300
+    assert losses[0, : count[0] + 10].argmin() == count[0] - 1
