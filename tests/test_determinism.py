@@ -1,0 +1,174 @@
+"""The same seed gives the same bits, whatever the number of threads and the instruction set."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost._native import VARIABLE, available_instruction_sets, instruction_set, native
+
+INSTRUCTION_SETS = available_instruction_sets()
+MANY_ROWS = 70_000  # more than the 65,535 whose weights fit the narrow histogram
+
+
+@cache
+def table(n, classes=0, features=5):
+    """Return a table with many and with few distinct values, and a target of that many classes (0: a number)."""
+    random = np.random.default_rng(n + classes)
+    X = random.normal(size=(n, features))
+    X[:, -1] = X[:, -1].round()
+    y = X[:, 0] * X[:, 1] + X[:, -1] + random.normal(scale=0.3, size=n)
+    if classes:
+        y = np.digitize(y, np.quantile(y, np.arange(1, classes) / classes))
+    return X, y
+
+
+def with_holes(X):
+    holes = X.copy()
+    holes[np.random.default_rng(1).uniform(size=X.shape) < 0.15] = np.nan
+    return holes
+
+
+def fit_case(case, n_jobs):
+    """Train the model of a case; each has its own path through the native core."""
+    options = {"n_members": 5, "n_estimators": 6, "max_depth": 4, "n_jobs": n_jobs, "random_state": 3}
+    regressor = {"sglb": {}, "sgb": {"ensemble": "sgb"}, "virtual": {"ensemble": "virtual", "n_members": 3},
+                 "single": {"ensemble": "single"}, "no guard": {"variance_guard": 0.0}}  # fmt: skip
+    if case in regressor:
+        return EpiBoostRegressor(**{**options, **regressor[case]}).fit(*table(1500))
+    if case.endswith("classes"):
+        return EpiBoostClassifier(**options).fit(*table(1500, int(case.split()[0])))
+    if case.startswith("many rows"):
+        kind = case.split(", ")[1]
+        return EpiBoostRegressor(**{**options, "ensemble": kind, "n_members": 3}).fit(*table(MANY_ROWS))
+    X, y = table(1500)
+    weight = np.random.default_rng(2).uniform(0.1, 4.0, size=len(y))
+    if case == "weights":
+        return EpiBoostRegressor(**options).fit(X, y, sample_weight=weight)
+    if case == "weights, sgb":
+        return EpiBoostRegressor(**options, ensemble="sgb").fit(X, y, sample_weight=weight)
+    if case == "missing values":
+        return EpiBoostRegressor(**options).fit(with_holes(X), y)
+    if case == "single precision":
+        return EpiBoostRegressor(**options).fit(X.astype(np.float32), y)
+    if case == "early stopping":
+        options = {**options, "n_estimators": 60, "learning_rate": 0.5, "l2": 0.0, "variance_guard": 0.0}
+        model = EpiBoostRegressor(**options, early_stopping_rounds=2)
+        return model.fit(X[:300], y[:300], eval_set=(X[300:], y[300:], weight[300:]))
+    assert case == "many columns"
+    return EpiBoostRegressor(**options).fit(*table(300, features=70))
+
+
+CASES = [
+    "sglb", "sgb", "virtual", "single", "no guard",
+    "2 classes", "3 classes", "6 classes", "12 classes", "20 classes",
+    "many rows, sglb", "many rows, virtual", "many rows, sgb",
+    "weights", "weights, sgb", "missing values", "single precision", "early stopping", "many columns",
+]  # fmt: skip
+
+
+def bits_of(case, model):
+    """Return everything that was learned, and what it predicts."""
+    forest = model.forest_
+    X = with_holes(table(3000, features=model.n_features_in_)[0])  # several strips of rows
+    return {
+        "borders": forest.bins.borders.tobytes(),
+        "feature": forest.feature.tobytes(),
+        "threshold": forest.threshold.tobytes(),
+        "leaf": forest.leaf.tobytes(),
+        "count": forest.count.tobytes(),
+        "evaluation": forest.evaluation.tobytes(),
+        "parameters": model.predict_posterior(X).parameters.tobytes(),
+        "single precision": model.predict_posterior(X.astype(np.float32)).parameters.tobytes(),
+        "case": case,
+    }
+
+
+@cache
+def bits_on_one_thread(case):
+    """Return what the portable instructions give on one thread, the same for every test of a case."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, "portable")
+        return bits_of(case, fit_case(case, n_jobs=1))
+
+
+def differing(one, other):
+    return [name for name, bits in one.items() if bits != other[name]]
+
+
+@pytest.mark.parametrize("instructions", INSTRUCTION_SETS)
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+@pytest.mark.parametrize("case", CASES)
+def test_threads_and_instruction_sets_change_no_bit(case, n_jobs, instructions, monkeypatch):
+    expected = bits_on_one_thread(case)
+    monkeypatch.setenv(VARIABLE, instructions)
+    assert instruction_set() == instructions
+    assert native().__name__.endswith(instructions)
+    assert differing(bits_of(case, fit_case(case, n_jobs)), expected) == []
+
+
+def test_early_stopping_stopped_some_chain_in_the_test_of_it():
+    model = fit_case("early stopping", n_jobs=1)
+    assert model.n_trees_.min() < 60
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_same_seed_gives_the_same_bits_again(case):
+    assert differing(bits_of(case, fit_case(case, n_jobs=2)), bits_of(case, fit_case(case, n_jobs=2))) == []
+
+
+@pytest.mark.parametrize("case", ["sglb", "sgb", "virtual", "20 classes"])
+def test_any_number_of_threads_predicts_the_same_bits_with_one_model(case, monkeypatch):
+    model = fit_case(case, n_jobs=2)
+    X = table(5000)[0]
+    expected = model.predict_posterior(X).parameters
+    for instructions in INSTRUCTION_SETS:
+        monkeypatch.setenv(VARIABLE, instructions)
+        np.testing.assert_array_equal(model.predict_posterior(X).parameters, expected)
+
+
+@pytest.mark.parametrize("kind", ["single", "sgb", "sglb", "virtual"])
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_another_seed_gives_another_model(kind, classes):
+    X, y = table(300, classes)
+    estimator = EpiBoostClassifier if classes else EpiBoostRegressor
+    options = {"ensemble": kind, "n_members": 2, "n_estimators": 10, "n_jobs": 1}
+    one, other = (estimator(**options, random_state=seed).fit(X, y).predict_posterior(X).parameters for seed in (0, 1))
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("estimator", [EpiBoostRegressor, EpiBoostClassifier])
+def test_without_a_seed_every_fit_is_another(estimator):
+    X, y = table(300, 0 if estimator is EpiBoostRegressor else 3)
+    model = estimator(n_members=2, n_estimators=10, n_jobs=1)
+    one = model.fit(X, y).predict_posterior(X).parameters
+    assert not np.array_equal(model.fit(X, y).predict_posterior(X).parameters, one)
+
+
+@pytest.mark.parametrize("estimator", [EpiBoostRegressor, EpiBoostClassifier])
+def test_a_random_generator_is_used_and_moved_on(estimator):
+    X, y = table(300, 0 if estimator is EpiBoostRegressor else 3)
+    options = {"n_members": 2, "n_estimators": 10, "n_jobs": 1}
+
+    def fit_twice(random_state):
+        model = estimator(**options, random_state=random_state)
+        return [model.fit(X, y).predict_posterior(X).parameters for _ in range(2)]
+
+    first, second = fit_twice(np.random.RandomState(9))
+    assert not np.array_equal(first, second)
+    for one, other in zip((first, second), fit_twice(np.random.RandomState(9)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_number_as_seed_may_be_of_any_whole_type():
+    X, y = table(300)
+    options = {"n_members": 2, "n_estimators": 5, "n_jobs": 1}
+    plain = EpiBoostRegressor(**options, random_state=11).fit(X, y).predict(X)
+    np.testing.assert_array_equal(EpiBoostRegressor(**options, random_state=np.int64(11)).fit(X, y).predict(X), plain)
+
+
+def test_an_instruction_set_that_is_not_there_is_an_error_that_names_those_that_are(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "abacus")
+    with pytest.raises(ValueError, match=rf"{VARIABLE} is 'abacus'; this machine has .*portable"):
+        EpiBoostRegressor(n_estimators=2).fit(*table(300))

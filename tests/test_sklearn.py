@@ -1,0 +1,267 @@
+"""Both estimators are good citizens of scikit-learn: its checks pass, and its tools work with every kind of ensemble."""
+
+import io
+import multiprocessing
+import os
+import pickle
+import signal
+import time
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
+
+KINDS = ["single", "sgb", "sglb", "virtual"]
+ESTIMATORS = {"regressor": EpiBoostRegressor, "classifier": EpiBoostClassifier}
+HAS_FORK = "fork" in multiprocessing.get_all_start_methods()
+SECONDS_TO_WAIT = 30
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_task = pytest.mark.parametrize("task", sorted(ESTIMATORS))
+needs_fork = pytest.mark.skipif(not HAS_FORK, reason="this system cannot fork")
+
+
+def small(task, kind="sglb", **parameters):
+    """Return an estimator that trains in a few milliseconds."""
+    defaults = {"n_members": 3, "n_estimators": 12, "max_depth": 3, "n_jobs": 1, "random_state": 0}
+    return ESTIMATORS[task](ensemble=kind, **{**defaults, **parameters})
+
+
+@pytest.fixture(scope="module")
+def table():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 4))
+    return X, X[:, 0] - X[:, 1] + random.normal(scale=0.2, size=150)
+
+
+@pytest.fixture
+def rows(table, task):
+    X, y = table
+    return (X, np.digitize(y, [-1.0, 1.0])) if task == "classifier" else (X, y)
+
+
+def parameters_of(model, X):
+    return model.predict_posterior(X).parameters
+
+
+# One thread: the tables of the checks are tiny, and what threads do is tested elsewhere. A learning rate and trees enough
+# for the checks that ask for a good fit.
+@parametrize_with_checks(
+    [
+        estimator(ensemble=kind, n_members=3, n_estimators=30, learning_rate=0.3, n_jobs=1)
+        for estimator in ESTIMATORS.values()
+        for kind in KINDS
+    ]
+)
+def test_every_check_of_scikit_learn_passes(estimator, check):
+    check(estimator)
+
+
+def test_the_estimators_say_what_they_are():
+    assert is_regressor(EpiBoostRegressor())
+    assert is_classifier(EpiBoostClassifier())
+
+
+@every_task
+@every_kind
+def test_a_clone_has_the_parameters_and_learns_the_same_model(task, kind, rows):
+    X, y = rows
+    model = small(task, kind).fit(X, y)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "forest_")
+    np.testing.assert_array_equal(parameters_of(copy.fit(X, y), X), parameters_of(model, X))
+
+
+@every_task
+@every_kind
+def test_a_pickled_model_predicts_the_same_bits(task, kind, rows):
+    X, y = rows
+    model = small(task, kind).fit(X, y)
+    expected = parameters_of(model, X)
+    again = pickle.loads(pickle.dumps(model))  # noqa: S301 (bytes of our own)
+    np.testing.assert_array_equal(parameters_of(again, X), expected)
+    assert again.get_params() == model.get_params()
+
+
+@every_task
+@every_kind
+def test_a_model_that_joblib_stored_predicts_the_same_bits(task, kind, rows):
+    X, y = rows
+    model = small(task, kind).fit(X, y)
+    file = io.BytesIO()
+    joblib.dump(model, file)
+    file.seek(0)
+    np.testing.assert_array_equal(parameters_of(joblib.load(file), X), parameters_of(model, X))
+
+
+@every_task
+def test_what_prediction_made_ready_is_not_pickled(task, rows):
+    X, y = rows
+    model = small(task).fit(X, y)
+    before = len(pickle.dumps(model))
+    model.predict(X)
+    assert len(pickle.dumps(model)) == before
+
+
+@every_task
+@every_kind
+def test_a_pipeline_trains_and_predicts(task, kind, rows):
+    X, y = rows
+    holes = X.copy()
+    holes[::7, 0] = np.nan
+    pipeline = make_pipeline(SimpleImputer(), StandardScaler(), small(task, kind)).fit(holes, y)
+    assert pipeline.predict(holes).shape == y.shape
+    assert pipeline.score(holes, y) > 0.2
+
+
+@every_task
+def test_a_pipeline_sets_the_parameters_of_its_last_step(task, rows):
+    X, y = rows
+    last = f"epiboost{task}"
+    pipeline = make_pipeline(StandardScaler(), small(task)).set_params(**{f"{last}__n_members": 2}).fit(X, y)
+    assert pipeline[-1].predict_posterior(X).n_members == 2
+
+
+@every_task
+def test_a_pipeline_passes_weights_on(task, rows):
+    X, y = rows
+    weight = np.where(np.arange(len(y)) % 2, 1.0, 5.0)
+    direct = small(task).fit(X, y, sample_weight=weight)
+    pipeline = make_pipeline("passthrough", small(task)).fit(X, y, **{f"epiboost{task}__sample_weight": weight})
+    np.testing.assert_array_equal(parameters_of(pipeline[-1], X), parameters_of(direct, X))
+
+
+@every_task
+def test_a_grid_search_finds_the_same_at_any_number_of_processes(task, rows):
+    X, y = rows
+    grid = {"ensemble": ["single", "virtual"], "max_depth": [1, 3]}
+    one = GridSearchCV(small(task), grid, cv=3, n_jobs=1).fit(X, y)
+    two = GridSearchCV(small(task), grid, cv=3, n_jobs=2).fit(X, y)
+    assert one.best_params_ == two.best_params_
+    np.testing.assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(parameters_of(one.best_estimator_, X), parameters_of(two.best_estimator_, X))
+
+
+@every_task
+def test_a_grid_search_takes_the_better_number_of_trees(task, rows):
+    X, y = rows
+    search = GridSearchCV(small(task, learning_rate=0.3), {"n_estimators": [1, 60]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"n_estimators": 60}
+
+
+@every_task
+@every_kind
+def test_cross_validated_predictions_are_those_of_models_that_did_not_see_the_row(task, kind, rows):
+    X, y = rows
+    first, second = np.arange(len(y)) < 75, np.arange(len(y)) >= 75
+    predicted = cross_val_predict(small(task, kind), X, y, cv=[(first.nonzero()[0], second.nonzero()[0]),
+                                                               (second.nonzero()[0], first.nonzero()[0])])
+    np.testing.assert_array_equal(predicted[second], small(task, kind).fit(X[first], y[first]).predict(X[second]))
+    np.testing.assert_array_equal(predicted[first], small(task, kind).fit(X[second], y[second]).predict(X[first]))
+
+
+@every_kind
+@pytest.mark.parametrize("task", ["classifier"])
+def test_cross_validated_probabilities_have_a_column_a_class_and_sum_to_one(task, kind, rows):
+    X, y = rows
+    probabilities = cross_val_predict(small(task, kind), X, y, cv=3, method="predict_proba")
+    assert probabilities.shape == (len(y), 3)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
+
+
+@every_task
+def test_cross_validation_scores_better_than_chance(task, rows):
+    X, y = rows
+    scores = cross_val_score(small(task, n_estimators=60, learning_rate=0.3), X, y, cv=3)
+    assert (scores > 0.5).all()
+
+
+@pytest.mark.parametrize("task", ["classifier"])
+def test_the_classifier_predicts_the_most_probable_class(task, rows):
+    X, y = rows
+    model = small(task).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[model.predict_proba(X).argmax(axis=1)])
+
+
+@every_task
+def test_a_second_fit_forgets_the_first(task, rows):
+    X, y = rows
+    model = small(task).fit(X[:50, :2], y[:50])
+    model.fit(X, y)
+    np.testing.assert_array_equal(parameters_of(model, X), parameters_of(small(task).fit(X, y), X))
+
+
+# Processes that were forked while threads of the parent had been at work
+
+
+def train_and_predict(task, X, y):
+    model = small(task, n_members=4, n_jobs=2).fit(X, y)
+    return parameters_of(model, X)
+
+
+def train_and_send(connection, task, X, y):
+    connection.send_bytes(train_and_predict(task, X, y).tobytes())
+    connection.close()
+
+
+@needs_fork
+@every_task
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_process_trains_the_same_bits_after_its_parent_has_used_threads(task, rows):
+    X, y = np.tile(rows[0], (40, 1)), np.tile(rows[1], 40)  # long enough for threads to share the prediction as well
+    X = X + np.random.default_rng(0).normal(scale=0.1, size=X.shape)
+    expected = train_and_predict(task, X, y)
+    fork = multiprocessing.get_context("fork")
+    receiver, sender = fork.Pipe(duplex=False)
+    child = fork.Process(target=train_and_send, args=(sender, task, X, y))
+    child.start()
+    sender.close()
+    try:
+        assert receiver.poll(SECONDS_TO_WAIT), "the child hangs"
+        assert receiver.recv_bytes() == expected.tobytes()
+        child.join(SECONDS_TO_WAIT)
+        assert child.exitcode == 0
+    finally:
+        child.kill()
+        child.join()
+    np.testing.assert_array_equal(train_and_predict(task, X, y), expected)
+
+
+@needs_fork
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_bare_fork_predicts_and_trains_one_chain_with_the_model_of_its_parent(table):
+    X, y = table
+    model = small("regressor", "virtual", n_jobs=2).fit(X, y)
+    expected = parameters_of(model, X)
+    child = os.fork()
+    if child == 0:  # only the exit status leaves the child: no assertion, no clean-up of the test run
+        status = 1
+        try:
+            again = small("regressor", "virtual", n_jobs=2).fit(X, y)
+            same = np.array_equal(parameters_of(model, X), expected) and np.array_equal(parameters_of(again, X), expected)
+            status = 0 if same else 2
+        finally:
+            os._exit(status)
+    assert exit_status(child) == 0
+
+
+def exit_status(child):
+    """Return how a child process ended, or end it."""
+    deadline = time.monotonic() + SECONDS_TO_WAIT
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "the child hangs"
