@@ -14,7 +14,7 @@ import pytest
 from pyarrow import csv, parquet
 from typer.testing import CliRunner
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, commands
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, commands, demo
 
 SMALL = ("--members", "3", "--trees", "8", "--seed", "0")
 EPIBOOST = (sys.executable, "-c", "from epiboost.cli import main; main()")
@@ -215,6 +215,15 @@ def test_demo_measures_both_ensembles_and_says_where_the_picture_is(tmp_path):
     assert "virtual" in result.stdout
     assert str(tmp_path / "heart.png") in result.stdout
     assert (tmp_path / "heart.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_ten_members_of_a_thousand_trees_find_the_heart_and_the_noise_around_it(tmp_path):
+    found, virtual = demo.run(tmp_path / "heart.png")
+    assert found.knowledge_auc == 1.0
+    assert found.knowledge_inside > 1000 * found.knowledge_outside
+    assert found.data_error < 0.003
+    assert virtual.knowledge_auc > 0.9
 
 
 class TestKnownErrorIsOneLine:

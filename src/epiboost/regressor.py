@@ -43,9 +43,10 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
     temperature : float, default=1.0
         Multiplies the variance of the Langevin noise; 1 is the paper's.
     variance_guard : float, default=1.0
-        Keeps small tables from being learned by heart. Leaves get ``variance_guard * min(15000 / n, 50)`` more rows of zero
-        gradient, twenty times as many for the log standard deviation, and the variance is learned from leave-one-out
-        residuals. What it adds vanishes as rows become plenty. 0 switches all of it off, as in the paper.
+        Keeps the variance of small tables from being learned by heart. The log standard deviation learns from
+        leave-one-out residuals, and of n rows, its leaves get ``1000 * min(1, (450 / n)²)`` and those of the mean
+        ``50 * min(1, (300 / n)³)`` times ``variance_guard`` more rows of zero gradient. What it adds vanishes as rows become
+        plenty. 0 switches all of it off, as in the paper.
     early_stopping_rounds : int, optional
         Stop a chain after so many trees without a better loss on ``eval_set``, and keep it as it was at its best.
     engine : str or Engine, default="native"

@@ -188,7 +188,7 @@ def _sample(codes: AnyArray, y: Floats, weight: Floats) -> tuple[AnyArray, ...]:
 
 def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]:
     """Return the recipe of the native core (problem.hpp) for a table of weight n."""
-    guard = spec.variance_guard * min(15000.0 / n, 50.0) if objective.family == "normal" else 0.0
+    guard = spec.variance_guard if objective.family == "normal" else 0.0
     noise = 0.0 if spec.temperature is None else float(np.sqrt(spec.temperature * 2.0 / (n * spec.learning_rate)))
     return {
         "objective": objective.code,
@@ -197,11 +197,11 @@ def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]
         "trees": spec.n_estimators,
         "depth": spec.max_depth,
         "learning_rate": spec.learning_rate,
-        "l2": spec.l2 + guard,
+        "l2": spec.l2 + guard * 50.0 * min((300.0 / n) ** 3, 1.0),
         "shrink": 0.0 if spec.temperature is None else 1.0 / (2.0 * n),
         "noise": noise,
         "subsample": spec.subsample,
-        "variance_guard": 20.0 * guard,
+        "variance_guard": guard * 1000.0 * min((450.0 / n) ** 2, 1.0),
         "patience": spec.patience or 0,
     }
 
