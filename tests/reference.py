@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-LANGEVIN, ROUNDING, SUBSAMPLE = 1, 2, 3
+LANGEVIN, ROUNDING, SUBSAMPLE, STRUCTURE = 1, 2, 3, 4
 M64 = (1 << 64) - 1
 f32 = np.float32
 
@@ -27,6 +27,7 @@ class Recipe:
     noise: float = 0.0
     subsample: float = 1.0
     variance_guard: float = 0.0
+    structure_rows: float = 0.0
     start: tuple[float, ...] = (0.0, 0.0)
 
 
@@ -125,10 +126,10 @@ def gradients(recipe, score, y, honest_mean):
     return p - (y[:, None] == np.arange(recipe.outputs))
 
 
-def rounded(gradient, seen, keys, seed, tree):
+def rounded(gradient, keys, seed, tree):
     """Gradients as whole numbers of a unit, up or down at random; and the unit, one an output."""
-    unit = np.array([f32(max(np.abs(gradient[seen]).max(axis=0, initial=0)[k], 0)) for k in range(gradient.shape[1])])
-    unit = np.where(unit > 0, unit / f32(126), f32(1)).astype(f32)
+    largest = np.abs(gradient).max(axis=0).astype(f32)
+    unit = np.where(largest > 0, largest / f32(126), f32(1)).astype(f32)
     whole = np.empty(gradient.shape, dtype=np.int64)
     for k in range(gradient.shape[1]):
         half = bits(stream(seed, tree, ROUNDING, k // 2), keys) >> np.uint32(16 * (k % 2)) & np.uint32(0xFFFF)
@@ -138,10 +139,10 @@ def rounded(gradient, seen, keys, seed, tree):
     return whole, unit
 
 
-def choose_tree(recipe, bins, counts, whole, unit, weight, seen):
+def choose_tree(recipe, bins, counts, whole, unit, weight, seen, l2):
     """The splits of all levels: each level the one with the best score over all leaves together."""
     squares = (whole[seen] ** 2).sum(axis=0)
-    importance = weight.sum() / np.maximum(squares, 1) if recipe.objective == "normal" else unit.astype(float) ** 2
+    importance = 1 / np.maximum(squares, 1) if recipe.objective == "normal" else unit.astype(float) ** 2
     leaf = np.zeros(len(bins), dtype=int)
     features, thresholds = [], []
     for level in range(recipe.depth):
@@ -153,7 +154,7 @@ def choose_tree(recipe, bins, counts, whole, unit, weight, seen):
                 score = 0.0
                 for number in range(1 << level):
                     for rows in (seen & (leaf == number) & ~side, seen & (leaf == number) & side):
-                        total = max(weight[rows].sum() + recipe.l2, 1e-20)
+                        total = max(weight[rows].sum() + l2, 1e-20)
                         score += (importance * whole[rows].sum(axis=0).astype(float) ** 2).sum() / total
                 if score > best[0] * (1 + 1e-6):
                     best = (score, f, t)
@@ -180,9 +181,10 @@ def train(bins, counts, y, weight, keys, recipe, seed):
             for k in range(recipe.outputs):
                 pair = normal_pair(stream(seed, tree, LANGEVIN, k // 2), keys)
                 gradient[:, k] += np.sqrt(mass) * recipe.noise * pair[k % 2]
-        seen = mass > 0
-        whole, unit = rounded(gradient, seen, keys, seed, tree)
-        features, thresholds, leaf = choose_tree(recipe, bins, counts, whole, unit, mass, seen)
+        part = min(1.0, recipe.structure_rows / n) if recipe.structure_rows else 1.0
+        seen = (mass > 0) & (bits(stream(seed, tree, STRUCTURE, 0), keys) < part * 2.0**32)
+        whole, unit = rounded(gradient, keys, seed, tree)
+        features, thresholds, leaf = choose_tree(recipe, bins, counts, whole, unit, mass, seen, recipe.l2 * part)
         l2 = np.full(recipe.outputs, recipe.l2)
         if guarded:
             l2[1] += recipe.variance_guard

@@ -30,42 +30,52 @@ def with_holes(X):
     return holes
 
 
-def fit_case(case, n_jobs):
-    """Train the model of a case; each has its own path through the native core."""
-    options = {"n_members": 5, "n_estimators": 6, "max_depth": 4, "n_jobs": n_jobs, "random_state": 3}
-    regressor = {"sglb": {}, "sgb": {"ensemble": "sgb"}, "virtual": {"ensemble": "virtual", "n_members": 3},
-                 "single": {"ensemble": "single"}, "no guard": {"variance_guard": 0.0}}  # fmt: skip
-    if case in regressor:
-        return EpiBoostRegressor(**{**options, **regressor[case]}).fit(*table(1500))
-    if case.endswith("classes"):
-        return EpiBoostClassifier(**options).fit(*table(1500, int(case.split()[0])))
-    if case.startswith("many rows"):
-        kind = case.split(", ")[1]
-        return EpiBoostRegressor(**{**options, "ensemble": kind, "n_members": 3}).fit(*table(MANY_ROWS))
+def weights():
+    return np.random.default_rng(2).uniform(0.1, 4.0, size=1500)
+
+
+def stopped_early(**options):
     X, y = table(1500)
-    weight = np.random.default_rng(2).uniform(0.1, 4.0, size=len(y))
-    if case == "weights":
-        return EpiBoostRegressor(**options).fit(X, y, sample_weight=weight)
-    if case == "weights, sgb":
-        return EpiBoostRegressor(**options, ensemble="sgb").fit(X, y, sample_weight=weight)
-    if case == "missing values":
-        return EpiBoostRegressor(**options).fit(with_holes(X), y)
-    if case == "single precision":
-        return EpiBoostRegressor(**options).fit(X.astype(np.float32), y)
-    if case == "early stopping":
-        options = {**options, "n_estimators": 60, "learning_rate": 0.5, "l2": 0.0, "variance_guard": 0.0}
-        model = EpiBoostRegressor(**options, early_stopping_rounds=2)
-        return model.fit(X[:300], y[:300], eval_set=(X[300:], y[300:], weight[300:]))
-    assert case == "many columns"
-    return EpiBoostRegressor(**options).fit(*table(300, features=70))
+    trees = {"n_estimators": 60, "learning_rate": 0.5, "l2": 0.0, "variance_guard": 0.0, "early_stopping_rounds": 2}
+    model = EpiBoostRegressor(**{**options, **trees})
+    return model.fit(X[:300], y[:300], eval_set=(X[300:], y[300:], weights()[300:]))
 
 
-CASES = [
-    "sglb", "sgb", "virtual", "single", "no guard",
-    "2 classes", "3 classes", "6 classes", "12 classes", "20 classes",
-    "many rows, sglb", "many rows, virtual", "many rows, sgb",
-    "weights", "weights, sgb", "missing values", "single precision", "early stopping", "many columns",
-]  # fmt: skip
+def regressor(rows=1500, **own):
+    return lambda **options: EpiBoostRegressor(**{**options, **own}).fit(*table(rows))
+
+
+def classifier(classes):
+    return lambda **options: EpiBoostClassifier(**options).fit(*table(1500, classes))
+
+
+# Each has its own path through the native core.
+CASES = {
+    "sglb": regressor(),
+    "sgb": regressor(ensemble="sgb"),
+    "virtual": regressor(ensemble="virtual", n_members=3),
+    "single": regressor(ensemble="single"),
+    "no guard": regressor(variance_guard=0.0),
+    "many rows, sglb": regressor(MANY_ROWS, n_members=3),
+    "many rows, sgb": regressor(MANY_ROWS, n_members=3, ensemble="sgb"),
+    "many rows, virtual": regressor(MANY_ROWS, n_members=3, ensemble="virtual"),
+    **{f"{classes} classes": classifier(classes) for classes in (2, 3, 6, 12, 20)},
+    "weights": lambda **options: EpiBoostRegressor(**options).fit(*table(1500), sample_weight=weights()),
+    "weights, sgb": lambda **options: EpiBoostRegressor(**options, ensemble="sgb").fit(
+        *table(1500), sample_weight=weights()
+    ),
+    "missing values": lambda **options: EpiBoostRegressor(**options).fit(with_holes(table(1500)[0]), table(1500)[1]),
+    "single precision": lambda **options: EpiBoostRegressor(**options).fit(
+        table(1500)[0].astype(np.float32), table(1500)[1]
+    ),
+    "many columns": lambda **options: EpiBoostRegressor(**options).fit(*table(300, features=70)),
+    "early stopping": stopped_early,
+}
+
+
+def fit_case(case, n_jobs):
+    """Train the model of a case; five members are not shared evenly by two threads or four."""
+    return CASES[case](n_members=5, n_estimators=6, max_depth=4, n_jobs=n_jobs, random_state=3)
 
 
 def bits_of(case, model):

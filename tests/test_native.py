@@ -19,6 +19,7 @@ ENSEMBLES = {
     "guarded": {"noise": 0.3, "shrink": 0.05, "variance_guard": 10.0},
     "noise and sampling": {"noise": 0.3, "shrink": 0.05, "subsample": 0.7},
     "no leaf regularisation": {"l2": 0.0},
+    "structure on a sample": {"noise": 0.3, "shrink": 0.05, "structure_rows": 100.0},
 }
 WEIGHTS = {
     "one": lambda rng, n: np.ones(n),
@@ -67,6 +68,7 @@ def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=No
         "noise": recipe.noise,
         "subsample": recipe.subsample,
         "variance_guard": recipe.variance_guard,
+        "structure_rows": recipe.structure_rows,
         "patience": patience,
     }
     seeds = np.array(seeds, dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Both estimators are good citizens of scikit-learn: its checks pass, and its tools work with every kind of ensemble."""
+"""Both estimators are good citizens of scikit-learn: its checks pass, its tools work with every kind of ensemble."""
 
 import io
 import multiprocessing
@@ -52,8 +52,7 @@ def parameters_of(model, X):
     return model.predict_posterior(X).parameters
 
 
-# One thread: the tables of the checks are tiny, and what threads do is tested elsewhere. A learning rate and trees enough
-# for the checks that ask for a good fit.
+# One thread: the tables of the checks are tiny, and what threads do is tested elsewhere.
 @parametrize_with_checks(
     [
         estimator(ensemble=kind, n_members=3, n_estimators=30, learning_rate=0.3, n_jobs=1)
@@ -162,9 +161,8 @@ def test_a_grid_search_takes_the_better_number_of_trees(task, rows):
 @every_kind
 def test_cross_validated_predictions_are_those_of_models_that_did_not_see_the_row(task, kind, rows):
     X, y = rows
-    first, second = np.arange(len(y)) < 75, np.arange(len(y)) >= 75
-    predicted = cross_val_predict(small(task, kind), X, y, cv=[(first.nonzero()[0], second.nonzero()[0]),
-                                                               (second.nonzero()[0], first.nonzero()[0])])
+    first, second = np.arange(75), np.arange(75, len(y))
+    predicted = cross_val_predict(small(task, kind), X, y, cv=[(first, second), (second, first)])
     np.testing.assert_array_equal(predicted[second], small(task, kind).fit(X[first], y[first]).predict(X[second]))
     np.testing.assert_array_equal(predicted[first], small(task, kind).fit(X[second], y[second]).predict(X[first]))
 
@@ -247,7 +245,7 @@ def test_a_bare_fork_predicts_and_trains_one_chain_with_the_model_of_its_parent(
         status = 1
         try:
             again = small("regressor", "virtual", n_jobs=2).fit(X, y)
-            same = np.array_equal(parameters_of(model, X), expected) and np.array_equal(parameters_of(again, X), expected)
+            same = all(np.array_equal(parameters_of(one, X), expected) for one in (model, again))
             status = 0 if same else 2
         finally:
             os._exit(status)

@@ -151,8 +151,10 @@ Recipe recipe_of(const nb::dict& options) {
     recipe.noise = nb::cast<double>(options["noise"]);
     recipe.subsample = nb::cast<double>(options["subsample"]);
     recipe.variance_guard = nb::cast<double>(options["variance_guard"]);
+    recipe.structure_rows = nb::cast<double>(options["structure_rows"]);
     recipe.patience = nb::cast<int>(options["patience"]);
     recipe.start = nb::cast<std::vector<float>>(options["start"]);
+    if (recipe.outputs < 1 || recipe.outputs > max_outputs) throw std::invalid_argument("outputs out of range");
     if (recipe.depth < 1 || recipe.depth > max_depth) throw std::invalid_argument("depth out of range");
     if (recipe.start.size() != static_cast<std::size_t>(recipe.outputs)) throw std::invalid_argument("start: one an output");
     return recipe;

@@ -22,14 +22,15 @@ inline void find_leaves(const Columns& column, const std::uint8_t* threshold, in
     }
 }
 
-// Splits rows in place, keeping their order on both sides; returns how many stay on the left. `spare` holds as many rows.
-inline std::size_t split_rows(const std::uint8_t* column, std::uint8_t threshold, std::uint32_t* rows, std::size_t count,
-                              std::uint32_t* spare) {
+// Splits rows in place, keeping their order on both sides; returns how many stay on the left. Row r has its bin at
+// column[r * stride]; `spare` holds as many rows.
+inline std::size_t split_rows(const std::uint8_t* column, std::size_t stride, std::uint8_t threshold, std::uint32_t* rows,
+                              std::size_t count, std::uint32_t* spare) {
     std::size_t left = 0;
     std::size_t right = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t row = rows[i];
-        const bool above = column[row] > threshold;
+        const bool above = column[row * stride] > threshold;
         rows[left] = row;
         spare[right] = row;
         left += !above;

@@ -9,7 +9,7 @@
 
 namespace epiboost {
 
-enum class Purpose : std::uint64_t { langevin = 1, rounding = 2, subsample = 3 };
+enum class Purpose : std::uint64_t { langevin = 1, rounding = 2, subsample = 3, structure = 4 };
 
 inline std::uint64_t scramble(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15ull;
@@ -24,6 +24,11 @@ inline std::uint32_t mix(std::uint32_t x) {
     x ^= x >> 13;
     x *= 0xc2b2ae35u;
     return x ^ (x >> 16);
+}
+
+// Random bits below this limit come up with the given probability.
+inline std::uint32_t share_limit(double share) {
+    return static_cast<std::uint32_t>(share * 0x1p32 < 4294967295.0 ? share * 0x1p32 : 4294967295.0);
 }
 
 // The key of all random numbers of one tree, for one purpose and one pair of outputs.

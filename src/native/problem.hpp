@@ -10,6 +10,7 @@ namespace epiboost {
 
 constexpr std::size_t block = 64;  // rows are handled in blocks; arrays a chain owns are padded to whole blocks
 constexpr int max_depth = 8;       // a leaf's number fits one byte
+constexpr int max_outputs = 1024;
 
 enum class Objective : int { normal = 0, bernoulli = 1, categorical = 2 };
 
@@ -46,8 +47,11 @@ struct Recipe {
     double noise = 0.0;        // standard deviation of the noise on each gradient
     double subsample = 1.0;    // share of rows that each tree sees
     double variance_guard = 0.0;  // more l2 for the log standard deviation, which then sees leave-one-out residuals
+    double structure_rows = 0.0;  // rows on which each tree chooses its splits; 0 = all
     int patience = 0;          // trees without a better evaluation loss before a chain stops; 0 = never
     std::vector<float> start;  // the score before the first tree, one an output; it is not shrunk
+
+    bool guards_variance() const { return objective == Objective::normal && variance_guard > 0.0; }
 };
 
 // Trees of all chains as arrays: (members, trees, depth) and (members, trees, leaves, outputs).

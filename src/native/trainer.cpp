@@ -1,8 +1,6 @@
 #include "trainer.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <exception>
 #include <thread>
 
@@ -11,24 +9,6 @@
 
 namespace epiboost {
 namespace {
-
-// Weights as whole numbers whose sum fits 31 bits. Weights that are small whole numbers already stay as they are.
-void round_weights(const Target& target, std::size_t rows, Task& task) {
-    const std::span<const float> weights(target.weight.data(), rows);
-    const float largest = *std::max_element(weights.begin(), weights.end());
-    const bool whole = std::all_of(weights.begin(), weights.end(), [](float w) { return w == std::floor(w); });
-    double unit = 1.0;
-    if (!whole || target.total_weight >= 0x1p30) unit = std::max(largest * 0x1p-20, target.total_weight * 0x1p-30);
-    task.weight_unit = static_cast<float>(unit);
-    task.largest_weight = largest;
-    task.whole_weight.assign(target.weight.size(), 0);
-    task.pieces.assign(target.weight.size(), 1);
-    for (std::size_t i = 0; i < rows; ++i) {
-        task.pieces[i] = static_cast<std::int32_t>(std::clamp(std::ceil(weights[i]), 1.0f, 64.0f));
-        task.most_pieces = std::max(task.most_pieces, task.pieces[i]);
-        task.whole_weight[i] = std::max(1, static_cast<std::int32_t>(std::lround(weights[i] / unit)));
-    }
-}
 
 ChainOutput output_of(const Trees& trees, const Recipe& recipe, std::size_t member) {
     const std::size_t first = member * recipe.trees;
@@ -76,17 +56,11 @@ void train_members(const Task& task, std::span<const std::uint64_t> seeds, int t
 
 bool train(const Table& table, const Target& target, const Recipe& recipe, const Table* evaluation_table,
            const Target* evaluation_target, std::span<const std::uint64_t> seeds, int threads, Watch& watch, Trees trees) {
-    Task task{table, target, recipe, evaluation_table, evaluation_target};
-    round_weights(target, table.rows, task);
-    task.largest_level = std::min(126.0f, std::floor(0x1p30f / static_cast<float>(table.rows)));
-    const int most_bins = *std::max_element(table.bins.begin(), table.bins.end());
-    task.stride = std::min(max_bins, (most_bins + 15) / 16 * 16);
-    std::int64_t whole = 0;
-    for (const std::int32_t weight : task.whole_weight) whole += weight;
+    const Task task(table, target, recipe, evaluation_table, evaluation_target);
     const int team = available_threads(threads);
     if (recipe.outputs == 1) {
         train_members<PackedOne>(task, seeds, team, watch, trees);
-    } else if (recipe.outputs == 2 && whole <= PackedTwo::capacity) {
+    } else if (recipe.outputs == 2 && task.most_whole_weight() <= PackedTwo::capacity) {
         train_members<PackedTwo>(task, seeds, team, watch, trees);
     } else if (recipe.outputs <= 3) {
         train_members<Lanes<4>>(task, seeds, team, watch, trees);

@@ -202,6 +202,7 @@ def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]
         "noise": noise,
         "subsample": spec.subsample,
         "variance_guard": guard * 1000.0 * min((450.0 / n) ** 2, 1.0),
+        "structure_rows": 0.0,
         "patience": spec.patience or 0,
     }
 

@@ -1,0 +1,159 @@
+// The rows on which one tree's splits are chosen, with their gradients as small whole numbers.
+//
+// For large tables these are a fresh random sample in every tree, copied together so that histograms read them in one go;
+// leaf values come from all rows (leaf_values.hpp). Gradients are rounded up or down at random, so that sums stay unbiased.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "gradients.hpp"
+#include "histogram.hpp"
+#include "noise.hpp"
+#include "task.hpp"
+#include "team.hpp"
+
+namespace epiboost {
+
+template <class Layout>
+class Structure {
+    using Word = typename Layout::Word;
+
+  public:
+    struct Share {  // one thread's rows: a stretch of `rows()`
+        std::size_t first = 0;
+        std::size_t count = 0;
+        std::vector<std::int64_t> squares;  // sums of squared whole gradients, one an output
+    };
+
+    Structure(const Task& task, std::uint64_t seed, int threads)
+        : task_(task), seed_(seed), outputs_(task.recipe.outputs), width_(Layout::words(outputs_)), shares_(threads) {
+        std::size_t room = padded(task.table.rows);
+        if (task.samples_structure()) {
+            room = 0;
+            for (int rank = 0; rank < threads; ++rank) {
+                const Team team{rank, threads};
+                const std::size_t blocks = padded(task.table.rows) / block;
+                const double drawn = task.structure_share * static_cast<double>((team.end(blocks) - team.begin(blocks)) * block);
+                shares_[rank].first = room;
+                room += static_cast<std::size_t>(drawn + 12.0 * std::sqrt(drawn) + 1.0);
+            }
+            bins_.resize(room * task.table.columns + block);
+        }
+        room_ = room;
+        words_.resize(room * width_);
+        rows_.resize(room);
+        unit_squared_.resize(outputs_);
+        for (auto& share : shares_) share.squares.resize(outputs_);
+    }
+
+    const std::uint8_t* by_row() const { return bins_.empty() ? task_.table.by_row.data() : bins_.data(); }
+    const Word* words() const { return words_.data(); }
+    std::uint32_t* rows() { return rows_.data(); }
+    std::size_t room() const { return room_; }
+    const Share& share(int rank) const { return shares_[rank]; }
+
+    // Squares of the units of the gradients, for scores. The outputs of a Normal differ in kind: each is measured by its own
+    // mean square, which is what its part of the likelihood weighs it by.
+    std::vector<float> squared_units() const {
+        if (task_.recipe.objective != Objective::normal) return unit_squared_;
+        std::vector<float> units(outputs_);
+        for (int k = 0; k < outputs_; ++k) {
+            std::int64_t squares = 0;
+            for (const auto& share : shares_) squares += share.squares[k];
+            units[k] = 1.0f / static_cast<float>(std::max<std::int64_t>(squares, 1));
+        }
+        return units;
+    }
+
+    // Draws, copies and rounds this thread's share of the rows.
+    void prepare(Team team, int tree, const Gradients& gradients) {
+        std::vector<float> levels(outputs_);
+        for (int k = 0; k < outputs_; ++k) {
+            const float largest = gradients.largest(k);
+            const float unit = largest > 0.0f ? largest / task_.largest_level : 1.0f;
+            levels[k] = 1.0f / unit;
+            if (team.rank == 0) unit_squared_[k] = unit * unit;
+        }
+        const std::size_t blocks = padded(task_.table.rows) / block;
+        Share& share = shares_[team.rank];
+        std::fill(share.squares.begin(), share.squares.end(), 0);
+        const bool copies = !bins_.empty();
+        if (!copies) share.first = team.begin(blocks) * block;
+        const std::size_t end = team.rank + 1 < team.size && copies ? shares_[team.rank + 1].first : room_;
+        std::vector<std::int32_t> whole(static_cast<std::size_t>(outputs_) * block);
+        std::uint32_t seen[block];
+        std::size_t next = share.first;
+        for (std::size_t b = team.begin(blocks); b < team.end(blocks); ++b) {
+            const std::size_t count = std::min(draw(tree, b * block, gradients.weight(), seen), end - next);
+            if (count == 0) continue;
+            for (int k = 0; k < outputs_; ++k) {
+                const Stream stream(seed_, tree, Purpose::rounding, k / 2);
+                round_block(stream, k, gradients.of(k) + b * block, b * block, levels[k], whole.data() + k * block);
+            }
+            for (std::size_t i = 0; i < count; ++i) {
+                const std::uint32_t row = seen[i];
+                std::int32_t own[max_outputs];
+                for (int k = 0; k < outputs_; ++k) {
+                    own[k] = whole[k * block + row % block];
+                    share.squares[k] += own[k] * own[k];
+                }
+                const std::size_t place = copies ? next : row;
+                Layout::pack(own, outputs_, gradients.whole_weight()[row], words_.data() + place * width_);
+                if (copies) copy_bins(row, place);
+                rows_[next++] = static_cast<std::uint32_t>(place);
+            }
+        }
+        share.count = next - share.first;
+    }
+
+  private:
+    // The rows of a block that the tree's structure sees.
+    std::size_t draw(int tree, std::size_t row, const float* weight, std::uint32_t* seen) const {
+        bool in[block];
+        for (std::size_t i = 0; i < block; ++i) in[i] = weight[row + i] > 0.0f;
+        if (task_.samples_structure()) {
+            const Stream stream(seed_, tree, Purpose::structure, 0);
+            const std::uint32_t limit = share_limit(task_.structure_share);
+            for (std::size_t i = 0; i < block; ++i) in[i] &= stream.bits(task_.target.key[row + i]) < limit;
+        }
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < block; ++i) {
+            seen[count] = static_cast<std::uint32_t>(row + i);
+            count += in[i];
+        }
+        return count;
+    }
+
+    // Stochastic rounding: the whole number below gradient / unit + u, u uniform on (0, 1).
+    void round_block(const Stream& stream, int output, const float* gradient, std::size_t row, float levels,
+                     std::int32_t* __restrict whole) const {
+        const std::uint32_t* key = task_.target.key.data() + row;
+        const int shift = output % 2 ? 16 : 0;
+        for (std::size_t i = 0; i < block; ++i) {
+            const std::int32_t half = static_cast<std::int32_t>((stream.bits(key[i]) >> shift) & 0xffffu);
+            const float uniform = (static_cast<float>(half) + 0.5f) * 0x1p-16f;
+            whole[i] = static_cast<std::int32_t>(gradient[i] * levels + uniform + 256.0f) - 256;
+        }
+    }
+
+    void copy_bins(std::size_t row, std::size_t place) {
+        const std::size_t columns = task_.table.columns;
+        std::memcpy(bins_.data() + place * columns, task_.table.by_row.data() + row * columns, columns);
+    }
+
+    const Task& task_;
+    std::uint64_t seed_;
+    int outputs_;
+    int width_;
+    std::size_t room_ = 0;
+    std::vector<Share> shares_;
+    std::vector<std::uint8_t> bins_;  // copies of the drawn rows' bins; empty where the table's own are used
+    std::vector<Word> words_;
+    std::vector<std::uint32_t> rows_;
+    std::vector<float> unit_squared_;
+};
+
+}  // namespace epiboost
