@@ -379,12 +379,10 @@ def test_more_columns_than_a_model_can_name_are_refused_with_the_number_allowed(
         regressor(n_members=1, n_estimators=1).fit(np.ones((3, 70_000)), [0.0, 1.0, 2.0])
 
 
-@every_task
-def test_a_column_of_a_million_values_is_learned(task):
+def test_a_column_of_a_million_values_is_learned():
     values = np.random.default_rng(0).integers(0, 1_000_000, size=(200_000, 1))
     y = np.sin(values[:, 0] / 1e5)
-    y = y if task == "regression" else y > 0
-    model = untrained(task, learning_rate=0.3, n_jobs=2).fit(values, y)
+    model = regressor(n_members=2, learning_rate=0.3, n_jobs=2).fit(values, y)
     assert model.score(values, y) > 0.8
 
 
@@ -841,8 +839,8 @@ def test_an_error_in_the_progress_callback_stops_the_training(task, kind, n_jobs
 def test_the_engine_reports_how_far_it_has_come():
     reports = []
     random = np.random.default_rng(0)
-    table = random.normal(size=(20_000, 10))
-    data = Dataset(table, table[:, 0], np.ones(20_000), n_classes=0)
+    table = random.normal(size=(5000, 5))
+    data = Dataset(table, table[:, 0], np.ones(5000), n_classes=0)
     specs = Recipe(n_members=3, n_estimators=60).specs(0)
     NativeEngine(n_jobs=2).fit(data, specs, lambda done, total: reports.append((done, total)))
     assert [total for _, total in reports] == [180] * len(reports)
@@ -875,7 +873,7 @@ except NotFittedError:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
-@pytest.mark.parametrize(("kind", "members"), [("sglb", 4), ("sglb", 5), ("virtual", 10), ("single", 1)])
+@pytest.mark.parametrize(("kind", "members"), [("sglb", 4), ("virtual", 10)])
 def test_an_interrupt_ends_a_long_training_at_once(kind, members):
     command = [sys.executable, "-c", LONG_TRAINING, kind, str(members)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:

@@ -75,7 +75,7 @@ CASES = {
 
 def fit_case(case, n_jobs):
     """Train the model of a case; five members are not shared evenly by two threads or four."""
-    return CASES[case](n_members=5, n_estimators=6, max_depth=4, n_jobs=n_jobs, random_state=3)
+    return CASES[case](n_members=5, n_estimators=5, max_depth=4, n_jobs=n_jobs, random_state=3)
 
 
 def bits_of(case, model):
@@ -107,8 +107,11 @@ def differing(one, other):
     return [name for name, bits in one.items() if bits != other[name]]
 
 
-@pytest.mark.parametrize("instructions", INSTRUCTION_SETS)
-@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+# Every number of threads with the best instruction set, and every instruction set with two threads.
+@pytest.mark.parametrize(
+    ("n_jobs", "instructions"),
+    [(n_jobs, INSTRUCTION_SETS[0]) for n_jobs in (1, 2, 4)] + [(2, other) for other in INSTRUCTION_SETS[1:]],
+)
 @pytest.mark.parametrize("case", CASES)
 def test_threads_and_instruction_sets_change_no_bit(case, n_jobs, instructions, monkeypatch):
     expected = bits_on_one_thread(case)
@@ -121,11 +124,6 @@ def test_threads_and_instruction_sets_change_no_bit(case, n_jobs, instructions, 
 def test_early_stopping_stopped_some_chain_in_the_test_of_it():
     model = fit_case("early stopping", n_jobs=1)
     assert model.n_trees_.min() < 60
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_the_same_seed_gives_the_same_bits_again(case):
-    assert differing(bits_of(case, fit_case(case, n_jobs=2)), bits_of(case, fit_case(case, n_jobs=2))) == []
 
 
 @pytest.mark.parametrize("case", ["sglb", "sgb", "virtual", "20 classes"])

@@ -8,6 +8,9 @@ from scipy.special import expit, softmax
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._native import native
+from epiboost.engines.native import _options
+from epiboost.members import Recipe
+from epiboost.objectives import Normal
 
 KINDS = ["single", "sgb", "sglb", "virtual"]
 TASKS = ["regression", "binary", "multiclass"]
@@ -159,18 +162,21 @@ def test_a_row_of_weight_zero_is_not_there(task, kind, rows, seed):
 
 
 @law
-@given(seed=st.integers(0, 1000), subsample=st.sampled_from([0.5, 1.0]), guard=st.sampled_from([0.0, 4.0]))
-def test_rows_in_any_order_grow_the_same_trees_when_their_noise_goes_with_them(seed, subsample, guard):
+@given(
+    seed=st.integers(0, 1000),
+    subsample=st.sampled_from([0.5, 1.0]),
+    guard=st.sampled_from([0.0, 1.0]),
+    structure_rows=st.sampled_from([0.0, 60.0]),
+)
+def test_rows_in_any_order_grow_the_same_trees_when_their_noise_goes_with_them(seed, subsample, guard, structure_rows):
     random = np.random.default_rng(seed)
     n, columns, bins = 150, 3, 16
     codes = random.integers(0, bins, size=(n, columns)).astype(np.uint8)
     y = random.normal(size=n).astype(np.float32)
     weight = random.integers(1, 4, size=n).astype(np.float32)
     keys = random.permutation(10 * n)[:n].astype(np.uint32)
-    options = {
-        "objective": 0, "outputs": 2, "start": [0.0, 0.0], "trees": 12, "depth": 4, "learning_rate": 0.2, "l2": 1.0,
-        "shrink": 0.01, "noise": 0.3, "subsample": subsample, "variance_guard": guard, "patience": 0,
-    }  # fmt: skip
+    recipe = Recipe(n_estimators=12, max_depth=4, temperature=3.0, subsample=subsample, variance_guard=guard)
+    options = _options(recipe.specs(0)[0], Normal(0.0, 1.0), float(weight.sum())) | {"structure_rows": structure_rows}
 
     def grow(rows, names):
         sample = (np.ascontiguousarray(codes[rows]), y[rows], weight[rows], names)

@@ -60,7 +60,7 @@ class Chain {
             structure_.prepare(team, tree, gradients_);
             if (team.rank == 0) leaf_values_.set_scale(gradients_);
             if (!grower_.grow(team, structure_, watch, asks)) return;
-            leaf_values_.sum(team, gradients_, grower_.splits());
+            leaf_values_.sum(team, gradients_, grower_.splits(team));
             team.barrier();
             move_scores(team, tree);
             if (task_.evaluation_table) {
@@ -100,14 +100,14 @@ class Chain {
     void move_scores(Team team, int tree) {
         const LeafValues::Result leaves = leaf_values_.result();
         const float step = static_cast<float>(1.0 / decay_after(tree + 1));
-        if (team.rank == 0) keep(tree, leaves.value);
+        if (team.rank == 0) keep(tree, grower_.splits(team), leaves.value);
         if (!honest_.empty()) move_honest(team, leaves, step, scores(tree));
         for (std::size_t b = team.begin(rows_ / block); b < team.end(rows_ / block); ++b) {
             move_block(leaf_values_.leaf() + b * block, leaves.value, step, scores_.data() + b * block, rows_);
         }
         if (!task_.evaluation_table) return;
         const Table& table = *task_.evaluation_table;
-        const Splits& splits = grower_.splits();
+        const Splits& splits = grower_.splits(team);
         std::uint8_t leaf[block];
         for (std::size_t b = team.begin(block_losses_.size()); b < team.end(block_losses_.size()); ++b) {
             find_leaves([&](int level) { return table.column(splits.feature[level]) + b * block; }, splits.threshold,
@@ -143,8 +143,7 @@ class Chain {
         }
     }
 
-    void keep(int tree, const std::vector<float>& value) {
-        const Splits& splits = grower_.splits();
+    void keep(int tree, const Splits& splits, const std::vector<float>& value) {
         std::copy_n(splits.feature, recipe_.depth, output_.feature + static_cast<std::size_t>(tree) * recipe_.depth);
         std::copy_n(splits.threshold, recipe_.depth, output_.threshold + static_cast<std::size_t>(tree) * recipe_.depth);
         std::copy(value.begin(), value.end(), output_.leaf + static_cast<std::size_t>(tree) * value.size());

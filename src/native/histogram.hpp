@@ -6,8 +6,12 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#include "problem.hpp"
 
 namespace epiboost {
 
@@ -16,10 +20,12 @@ constexpr int max_bins = 256;
 // One output: gradient in the upper half of a word, weight in the lower.
 struct PackedOne {
     using Word = std::int64_t;
+    static constexpr bool single_word = true;
     static constexpr int words(int) { return 1; }
 
-    static void pack(const std::int32_t* gradient, int, std::int32_t weight, Word* word) {
-        *word = static_cast<Word>(gradient[0]) * (Word{1} << 32) + weight;
+    // Gradients of a block, one array of rows an output, and weights to words.
+    static void pack_block(const std::int32_t* gradient, int, const std::int32_t* weight, Word* __restrict words) {
+        for (std::size_t i = 0; i < block; ++i) words[i] = static_cast<Word>(gradient[i]) * (Word{1} << 32) + weight[i];
     }
 
     static void scan(const Word* histogram, int stride, int, std::int32_t (*running)[max_bins]) {
@@ -35,11 +41,15 @@ struct PackedOne {
 // Two outputs of 24 bits and a weight of 16: for tables whose weights sum to less than 2^16.
 struct PackedTwo {
     using Word = std::int64_t;
+    static constexpr bool single_word = true;
     static constexpr std::int64_t capacity = 65535;
     static constexpr int words(int) { return 1; }
 
-    static void pack(const std::int32_t* gradient, int, std::int32_t weight, Word* word) {
-        *word = static_cast<Word>(gradient[0]) * (Word{1} << 40) + static_cast<Word>(gradient[1]) * (Word{1} << 16) + weight;
+    static void pack_block(const std::int32_t* gradient, int, const std::int32_t* weight, Word* __restrict words) {
+        for (std::size_t i = 0; i < block; ++i) {
+            words[i] = static_cast<Word>(gradient[i]) * (Word{1} << 40) +
+                       static_cast<Word>(gradient[block + i]) * (Word{1} << 16) + weight[i];
+        }
     }
 
     static void scan(const Word* histogram, int stride, int, std::int32_t (*running)[max_bins]) {
@@ -63,12 +73,16 @@ struct PackedTwo {
 template <int Count>
 struct Lanes {
     using Word = std::int32_t;
+    static constexpr bool single_word = false;
     static int words(int outputs) { return Count > 0 ? Count : (outputs + 16) / 16 * 16; }
 
-    static void pack(const std::int32_t* gradient, int outputs, std::int32_t weight, Word* word) {
-        for (int k = 0; k < words(outputs); ++k) word[k] = 0;
-        for (int k = 0; k < outputs; ++k) word[k] = gradient[k];
-        word[outputs] = weight;
+    static void pack_block(const std::int32_t* gradient, int outputs, const std::int32_t* weight, Word* __restrict words) {
+        const int lanes = Lanes::words(outputs);
+        for (std::size_t i = 0; i < block; ++i) {
+            for (int k = 0; k < lanes; ++k) words[i * lanes + k] = 0;
+            for (int k = 0; k < outputs; ++k) words[i * lanes + k] = gradient[k * block + i];
+            words[i * lanes + outputs] = weight[i];
+        }
     }
 
     static void scan(const Word* histogram, int stride, int outputs, std::int32_t (*running)[max_bins]) {
@@ -85,6 +99,7 @@ struct Lanes {
 
 // Adds the words of the given rows to a histogram of shape (columns, stride, words).
 template <class Layout>
+    requires(!Layout::single_word)
 void add_rows(const std::uint8_t* by_row, std::size_t columns, const typename Layout::Word* words, int outputs, int stride,
               const std::uint32_t* rows, std::size_t count, typename Layout::Word* histogram) {
     const int width = Layout::words(outputs);
@@ -99,6 +114,47 @@ void add_rows(const std::uint8_t* by_row, std::size_t columns, const typename La
             feature += static_cast<std::size_t>(stride) * width;
         }
     }
+}
+
+static_assert(std::endian::native == std::endian::little, "eight bins are read as one number, lowest byte first");
+
+// The same for layouts of one word a row: bins are read eight at a time, and a full stride is known to the compiler.
+template <std::size_t Stride>
+void add_single_words(const std::uint8_t* by_row, std::size_t columns, const std::int64_t* words, std::size_t run_time_stride,
+                      const std::uint32_t* rows, std::size_t count, std::int64_t* histogram) {
+    const std::size_t stride = Stride > 0 ? Stride : run_time_stride;
+    const std::size_t eights = columns / 8 * 8;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t row = rows[i];
+        const std::uint8_t* bins = by_row + row * columns;
+        const std::int64_t word = words[row];
+        std::int64_t* feature = histogram;
+        for (std::size_t f = 0; f < eights; f += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, bins + f, 8);
+            feature[eight & 255] += word;
+            feature[stride + (eight >> 8 & 255)] += word;
+            feature[2 * stride + (eight >> 16 & 255)] += word;
+            feature[3 * stride + (eight >> 24 & 255)] += word;
+            feature[4 * stride + (eight >> 32 & 255)] += word;
+            feature[5 * stride + (eight >> 40 & 255)] += word;
+            feature[6 * stride + (eight >> 48 & 255)] += word;
+            feature[7 * stride + (eight >> 56)] += word;
+            feature += 8 * stride;
+        }
+        for (std::size_t f = eights; f < columns; ++f) {
+            feature[bins[f]] += word;
+            feature += stride;
+        }
+    }
+}
+
+template <class Layout>
+    requires(Layout::single_word)
+void add_rows(const std::uint8_t* by_row, std::size_t columns, const std::int64_t* words, int, int stride,
+              const std::uint32_t* rows, std::size_t count, std::int64_t* histogram) {
+    const auto add = stride == max_bins ? add_single_words<max_bins> : add_single_words<0>;
+    add(by_row, columns, words, static_cast<std::size_t>(stride), rows, count, histogram);
 }
 
 }  // namespace epiboost

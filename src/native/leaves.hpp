@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "problem.hpp"
 
@@ -18,25 +17,27 @@ inline void find_leaves(const Columns& column, const std::uint8_t* threshold, in
         const std::uint8_t* bins = column(d);
         const std::uint8_t limit = threshold[d];
         const std::uint8_t bit = static_cast<std::uint8_t>(1u << d);
-        for (std::size_t i = 0; i < block; ++i) leaf[i] |= bins[i] > limit ? bit : std::uint8_t{0};
+        for (std::size_t i = 0; i < block; ++i) {
+            const std::uint8_t above = static_cast<std::uint8_t>(-static_cast<int>(bins[i] > limit));  // all bits or none
+            leaf[i] = static_cast<std::uint8_t>(leaf[i] | (above & bit));
+        }
     }
 }
 
-// Splits rows in place, keeping their order on both sides; returns how many stay on the left. Row r has its bin at
-// column[r * stride]; `spare` holds as many rows.
-inline std::size_t split_rows(const std::uint8_t* column, std::size_t stride, std::uint8_t threshold, std::uint32_t* rows,
-                              std::size_t count, std::uint32_t* spare) {
+// Copies rows that stay on the left to the front of `target`, the others to its back; returns how many stay on the left.
+// Row r has its bin at column[r * stride].
+inline std::size_t split_rows(const std::uint8_t* column, std::size_t stride, std::uint8_t threshold,
+                              const std::uint32_t* __restrict rows, std::size_t count, std::uint32_t* __restrict target) {
     std::size_t left = 0;
-    std::size_t right = 0;
+    std::size_t right = count - 1;
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t row = rows[i];
         const bool above = column[row * stride] > threshold;
-        rows[left] = row;
-        spare[right] = row;
+        target[left] = row;
+        target[right] = row;  // the next one that belongs to either end overwrites what does not
         left += !above;
-        right += above;
+        right -= above;
     }
-    if (right > 0) std::memcpy(rows + left, spare, right * sizeof(std::uint32_t));
     return left;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "leaves.hpp"
+#include "lookup.hpp"
 #include "problem.hpp"
 #include "threads.hpp"
 
@@ -32,10 +33,8 @@ inline void add_tree(const std::uint8_t* bins, const std::uint16_t* feature, con
                      const float* leaf, int outputs, float* __restrict sums) {
     std::uint8_t index[block];
     find_leaves([&](int level) { return bins + feature[level] * block; }, threshold, depth, index);
-    const std::size_t leaves = std::size_t{1} << depth;
-    for (int k = 0; k < outputs; ++k) {
-        for (std::size_t i = 0; i < block; ++i) sums[k * strip + i] += leaf[k * leaves + index[i]];
-    }
+    const int leaves = 1 << depth;
+    for (int k = 0; k < outputs; ++k) add_looked_up(leaf + k * leaves, leaves, index, sums + k * strip);
 }
 
 }  // namespace

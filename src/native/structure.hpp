@@ -34,7 +34,7 @@ class Structure {
         if (task.samples_structure()) {
             room = 0;
             for (int rank = 0; rank < threads; ++rank) {
-                const Team team{rank, threads};
+                const Team team{rank, threads, nullptr};
                 const std::size_t blocks = padded(task.table.rows) / block;
                 const double drawn = task.structure_share * static_cast<double>((team.end(blocks) - team.begin(blocks)) * block);
                 shares_[rank].first = room;
@@ -84,27 +84,22 @@ class Structure {
         if (!copies) share.first = team.begin(blocks) * block;
         const std::size_t end = team.rank + 1 < team.size && copies ? shares_[team.rank + 1].first : room_;
         std::vector<std::int32_t> whole(static_cast<std::size_t>(outputs_) * block);
+        std::vector<Word> packed(static_cast<std::size_t>(width_) * block);
         std::uint32_t seen[block];
         std::size_t next = share.first;
         for (std::size_t b = team.begin(blocks); b < team.end(blocks); ++b) {
             const std::size_t count = std::min(draw(tree, b * block, gradients.weight(), seen), end - next);
             if (count == 0) continue;
-            for (int k = 0; k < outputs_; ++k) {
-                const Stream stream(seed_, tree, Purpose::rounding, k / 2);
-                round_block(stream, k, gradients.of(k) + b * block, b * block, levels[k], whole.data() + k * block);
+            round_block(tree, b * block, gradients, levels.data(), whole.data());
+            Layout::pack_block(whole.data(), outputs_, gradients.whole_weight() + b * block, packed.data());
+            add_squares(whole.data(), seen, count, share.squares);
+            if (copies) {
+                for (std::size_t i = 0; i < count; ++i) copy_row(seen[i], packed.data(), next + i);
+            } else {
+                std::copy_n(packed.data(), packed.size(), words_.data() + b * packed.size());
+                std::copy_n(seen, count, rows_.data() + next);
             }
-            for (std::size_t i = 0; i < count; ++i) {
-                const std::uint32_t row = seen[i];
-                std::int32_t own[max_outputs];
-                for (int k = 0; k < outputs_; ++k) {
-                    own[k] = whole[k * block + row % block];
-                    share.squares[k] += own[k] * own[k];
-                }
-                const std::size_t place = copies ? next : row;
-                Layout::pack(own, outputs_, gradients.whole_weight()[row], words_.data() + place * width_);
-                if (copies) copy_bins(row, place);
-                rows_[next++] = static_cast<std::uint32_t>(place);
-            }
+            next += count;
         }
         share.count = next - share.first;
     }
@@ -127,21 +122,47 @@ class Structure {
         return count;
     }
 
-    // Stochastic rounding: the whole number below gradient / unit + u, u uniform on (0, 1).
-    void round_block(const Stream& stream, int output, const float* gradient, std::size_t row, float levels,
+    // Stochastic rounding: the whole number below gradient / unit + u, u uniform on (0, 1). Two outputs share 32 bits.
+    void round_block(int tree, std::size_t row, const Gradients& gradients, const float* levels,
                      std::int32_t* __restrict whole) const {
         const std::uint32_t* key = task_.target.key.data() + row;
-        const int shift = output % 2 ? 16 : 0;
-        for (std::size_t i = 0; i < block; ++i) {
-            const std::int32_t half = static_cast<std::int32_t>((stream.bits(key[i]) >> shift) & 0xffffu);
-            const float uniform = (static_cast<float>(half) + 0.5f) * 0x1p-16f;
-            whole[i] = static_cast<std::int32_t>(gradient[i] * levels + uniform + 256.0f) - 256;
+        std::uint32_t bits[block];
+        for (int k = 0; k < outputs_; ++k) {
+            if (k % 2 == 0) {
+                const Stream stream(seed_, tree, Purpose::rounding, k / 2);
+                for (std::size_t i = 0; i < block; ++i) bits[i] = stream.bits(key[i]);
+            }
+            const float* gradient = gradients.of(k) + row;
+            const int shift = k % 2 ? 16 : 0;
+            const float level = levels[k];
+            for (std::size_t i = 0; i < block; ++i) {
+                const std::int32_t half = static_cast<std::int32_t>((bits[i] >> shift) & 0xffffu);
+                const float uniform = (static_cast<float>(half) + 0.5f) * 0x1p-16f;
+                whole[k * block + i] = static_cast<std::int32_t>(gradient[i] * level + uniform + 256.0f) - 256;
+            }
         }
     }
 
-    void copy_bins(std::size_t row, std::size_t place) {
+    void add_squares(const std::int32_t* whole, const std::uint32_t* seen, std::size_t count,
+                     std::vector<std::int64_t>& squares) const {
+        if (task_.recipe.objective != Objective::normal) return;
+        for (int k = 0; k < outputs_; ++k) {
+            std::int32_t sum = 0;
+            const std::int32_t* own = whole + k * block;
+            if (count == block) {
+                for (std::size_t i = 0; i < block; ++i) sum += own[i] * own[i];
+            } else {
+                for (std::size_t i = 0; i < count; ++i) sum += own[seen[i] % block] * own[seen[i] % block];
+            }
+            squares[k] += sum;
+        }
+    }
+
+    void copy_row(std::size_t row, const Word* packed, std::size_t place) {
         const std::size_t columns = task_.table.columns;
         std::memcpy(bins_.data() + place * columns, task_.table.by_row.data() + row * columns, columns);
+        for (int k = 0; k < width_; ++k) words_[place * width_ + k] = packed[row % block * width_ + k];
+        rows_[place] = static_cast<std::uint32_t>(place);
     }
 
     const Task& task_;

@@ -7,15 +7,43 @@
 
 namespace epiboost {
 
+// Where threads wait for each other: awake for some microseconds, since the others are rarely late, then asleep, so that on
+// a busy machine those who are late get the core.
+class Barrier {
+  public:
+    explicit Barrier(int size) : size_(size) {}
+
+    void wait() {
+        const unsigned phase = phase_.load(std::memory_order_acquire);
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
+            arrived_.store(0, std::memory_order_relaxed);
+            phase_.store(phase + 1, std::memory_order_release);
+            phase_.notify_all();
+            return;
+        }
+        for (int spin = 0; spin < 2000; ++spin) {
+            if (phase_.load(std::memory_order_acquire) != phase) return;
+#if defined(__x86_64__)
+            __builtin_ia32_pause();
+#endif
+        }
+        phase_.wait(phase, std::memory_order_acquire);
+    }
+
+  private:
+    int size_;
+    std::atomic<int> arrived_{0};
+    std::atomic<unsigned> phase_{0};
+};
+
 // Threads of one chain, all running the same function; a team of one needs no barrier.
 struct Team {
     int rank = 0;
     int size = 1;
+    Barrier* meeting = nullptr;
 
     void barrier() const {
-        if (size > 1) {
-#pragma omp barrier
-        }
+        if (size > 1) meeting->wait();
     }
 
     // This thread's share of [0, count).

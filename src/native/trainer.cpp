@@ -1,5 +1,6 @@
 #include "trainer.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <thread>
@@ -9,6 +10,8 @@
 
 namespace epiboost {
 namespace {
+
+constexpr std::size_t rows_worth_a_thread = 2048;  // with fewer rows, threads wait for each other more than they work
 
 ChainOutput output_of(const Trees& trees, const Recipe& recipe, std::size_t member) {
     const std::size_t first = member * recipe.trees;
@@ -45,10 +48,12 @@ void train_members(const Task& task, std::span<const std::uint64_t> seeds, int t
         }
     }
     if (failure) std::rethrow_exception(failure);
+    const int team = std::min(threads, static_cast<int>(task.table.rows / rows_worth_a_thread) + 1);
     for (std::size_t member = side_by_side; member < seeds.size() && !watch.stopped(); ++member) {
-        Chain<Layout> chain(task, seeds[member], threads, output_of(trees, task.recipe, member));
-#pragma omp parallel num_threads(threads)
-        chain.run(Team{thread_rank(), threads}, watch, thread_rank() == 0);
+        Chain<Layout> chain(task, seeds[member], team, output_of(trees, task.recipe, member));
+        Barrier barrier(team);
+#pragma omp parallel num_threads(team)
+        chain.run(Team{thread_rank(), team, &barrier}, watch, thread_rank() == 0);
     }
 }
 
