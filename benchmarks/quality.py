@@ -1,7 +1,7 @@
 """Held-out quality on the paper's regression tables, ours beside CatBoost's.
 
-    EPIBOOST_DATA=folder python benchmarks/quality.py catboost   one SGLB model of each, same trees, depth, rate and l2
-    EPIBOOST_DATA=folder python benchmarks/quality.py defaults   the default regressor, ten members, untuned
+EPIBOOST_DATA=folder python benchmarks/quality.py catboost   one SGLB model of each, same trees, depth, rate and l2
+EPIBOOST_DATA=folder python benchmarks/quality.py defaults   the default regressor, ten members, untuned
 """
 
 import sys
@@ -60,7 +60,11 @@ def ours(*, guard: float) -> Model:
 
 def untuned(split: Split, seed: int) -> Posterior:
     """Train the default regressor."""
-    return EpiBoostRegressor(random_state=seed, n_jobs=THREADS).fit(split.X_train, split.y_train).predict_posterior(split.X_test)
+    return (
+        EpiBoostRegressor(random_state=seed, n_jobs=THREADS)
+        .fit(split.X_train, split.y_train)
+        .predict_posterior(split.X_test)
+    )
 
 
 def unguarded(split: Split, seed: int) -> Posterior:

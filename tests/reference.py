@@ -1,7 +1,8 @@
 """The slow twin of the native core: boosting in NumPy, one line for each line of the mathematics.
 
-It follows the definitions, not the native code: rows are split with masks, histograms are sums, nothing is packed. What the
-two must share to grow the same trees is the noise function and the rounding of gradients, and both are spelled out here.
+It follows the definitions, not the native code: rows are split with masks, histograms are sums, nothing is packed. What
+the two must share to grow the same trees is the noise function and the rounding of gradients, and both are spelled out
+here.
 """
 
 from dataclasses import dataclass, field
@@ -111,7 +112,8 @@ def normal_pair(keys, rows):
     return signed * x, signed * y
 
 
-# ----------------------------------------------------------------------------------------------------------- mathematics
+# -----------------------------------------------------------------------------------------------------------
+# mathematics
 
 
 def gradients(recipe, score, y, honest_mean):

@@ -1,8 +1,8 @@
 """The chain samples the distribution that the theory says it samples.
 
-With one feature of two values, trees of one level always have the same two leaves. The mean score of a leaf with n of the N
-rows (mean target m) then obeys F' = (c - e) F + e m - e v with e the learning rate, c = 1 - e / (2 N), and v the mean of the
-rows' noise, of variance s2 = temperature * 2 / (N e) / n. Its stationary distribution is the Normal with
+With one feature of two values, trees of one level always have the same two leaves. The mean score of a leaf with n of
+the N rows (mean target m) then obeys F' = (c - e) F + e m - e v with e the learning rate, c = 1 - e / (2 N), and v the
+mean of the rows' noise, of variance s2 = temperature * 2 / (N e) / n. Its stationary distribution is the Normal with
 
     mean      e m / (1 - c + e)
     variance  e^2 s2 / (1 - (c - e)^2)
@@ -56,7 +56,16 @@ def test_at_temperature_n_the_chain_samples_the_posterior_of_the_leaf_values():
     y = np.random.default_rng(1).normal(size=n)
     y = (y - y.mean()) / y.std()
     model = EpiBoostRegressor(
-        n_members=MEMBERS, n_estimators=600, learning_rate=0.02, max_depth=1, l2=0, variance_guard=0, temperature=n, random_state=0
+        n_members=MEMBERS,
+        n_estimators=600,
+        learning_rate=0.02,
+        max_depth=1,
+        l2=0,
+        variance_guard=0,
+        temperature=n,
+        random_state=0,
     ).fit(X, y)
     samples = model.predict_posterior([[0.0], [1.0]]).parameters[:, :, 0]
-    np.testing.assert_allclose(samples.var(axis=0, ddof=1), 1 / (n // 2), rtol=0.02 + STANDARD_ERRORS * np.sqrt(2 / MEMBERS))
+    np.testing.assert_allclose(
+        samples.var(axis=0, ddof=1), 1 / (n // 2), rtol=0.02 + STANDARD_ERRORS * np.sqrt(2 / MEMBERS)
+    )

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-import reference
 
+import reference
 from epiboost._native import available_instruction_sets, native
 from epiboost.binning import Bins
 
@@ -22,7 +22,7 @@ ENSEMBLES = {
     "structure on a sample": {"noise": 0.3, "shrink": 0.05, "structure_rows": 100.0},
 }
 WEIGHTS = {
-    "one": lambda rng, n: np.ones(n),
+    "one": lambda _rng, n: np.ones(n),
     "whole": lambda rng, n: rng.integers(1, 5, n).astype(np.float64),
     "real": lambda rng, n: rng.uniform(0.1, 1.1, n),
 }

@@ -104,7 +104,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             raise ValueError(message)  # noqa: TRY004 (the type is allowed, the file is not)
         header, arrays = self.forest_.to_file()
         names = getattr(self, "feature_names_in_", None)
-        own_header = {
+        own_header: dict[str, Any] = {
             "estimator": type(self).__name__,
             "parameters": {name: _plain(value) for name, value in self.get_params(deep=False).items()},
             "n_features": int(self.n_features_in_),
@@ -148,7 +148,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         model.n_features_in_ = int(header["n_features"])
         if header["feature_names"] is not None:
             model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-        model.forest_ = forest_from_file(model.engine, header["forest"], arrays, n_jobs=model.n_jobs)
+        model.forest_ = forest_from_file(str(model.engine), header["forest"], arrays, n_jobs=model.n_jobs)
         model.prefixes_ = recipe.prefixes
         model._labels_from_file(arrays)
         model._note_training()
@@ -208,7 +208,11 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     # What the two estimators do differently.
     _family: Any
-    _n_outputs: int
+
+    @property
+    def _n_outputs(self) -> int:
+        """Outputs a member has for a row."""
+        raise NotImplementedError
 
     def _check_target(self, y: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
         raise NotImplementedError

@@ -1,7 +1,7 @@
 """The native core, in the build for the best instruction set that this machine has.
 
-There is one module for each instruction set, all made from the same sources and computing the same bits. The environment
-variable ``EPIBOOST_INSTRUCTIONS`` (``portable``, ``avx2`` or ``avx512``) overrides the choice.
+There is one module for each instruction set, all made from the same sources and computing the same bits. The
+environment variable ``EPIBOOST_INSTRUCTIONS`` (``portable``, ``avx2`` or ``avx512``) overrides the choice.
 
 >>> instruction_set() in available_instruction_sets()
 True

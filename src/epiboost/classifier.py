@@ -19,9 +19,9 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
     Parameters
     ----------
     ensemble : {"sglb", "sgb", "virtual", "single"}, default="sglb"
-        ``"sglb"``: independent chains with Langevin noise, samples of a posterior. ``"sgb"``: independent chains whose trees
-        see random halves of the rows. ``"virtual"``: truncations of one chain, a tenth of the price of ten. ``"single"``:
-        one model, no knowledge uncertainty.
+        ``"sglb"``: independent chains with Langevin noise, samples of a posterior. ``"sgb"``: independent chains whose
+        trees see random halves of the rows. ``"virtual"``: truncations of one chain, a tenth of the price of ten.
+        ``"single"``: one model, no knowledge uncertainty.
     n_members : int, default=10
         Members of the ensemble. For ``"virtual"`` at most the trees in the second half of the chain.
     n_estimators : int, default=1000

@@ -1,8 +1,8 @@
 """Every check on user input, once.
 
 A table comes in as a NumPy array or as a pandas, polars or Arrow frame and goes on as a plain array of floats in which
-NaN means missing. A target goes on as floats or as class numbers, weights as floats. What cannot be used is an error that
-says what was got and what is allowed.
+NaN means missing. A target goes on as floats or as class numbers, weights as floats. What cannot be used is an error
+that says what was got and what is allowed.
 """
 
 from collections.abc import Sequence
@@ -89,7 +89,7 @@ def check_classification_target(y: Any) -> AnyArray:  # noqa: ANN401 (anything a
     if labels.dtype.kind == "f":
         check_array(labels, ensure_2d=False, input_name="y")
     check_classification_targets(labels)
-    return labels
+    return np.asarray(labels)
 
 
 def evaluation_parts(eval_set: Any) -> tuple[Any, Any, Any] | None:  # noqa: ANN401 (anything a user may pass)

@@ -36,8 +36,8 @@ class MemberSpec:
         Share of the rows that each tree sees.
     temperature : float or None
         None for boosting without noise and shrinkage. Else the variance of the noise on each gradient is
-        ``temperature * 2 / (N * learning_rate)`` and each step shrinks the model by ``1 - learning_rate / (2 N)``, where N
-        is the weight of all rows.
+        ``temperature * 2 / (N * learning_rate)`` and each step shrinks the model by ``1 - learning_rate / (2 N)``,
+        where N is the weight of all rows.
     variance_guard : float
         More leaf regularisation for the log standard deviation; 0 for none.
     patience : int or None
@@ -139,15 +139,15 @@ class Recipe:
     def _check_virtual(self) -> None:
         if self.early_stopping_rounds is not None:
             message = (
-                "ensemble='virtual' takes its members from the second half of one whole chain, which early stopping would "
-                "cut off; leave early_stopping_rounds at None, or use ensemble='sglb'"
+                "ensemble='virtual' takes its members from the second half of one whole chain, which early stopping "
+                "would cut off; leave early_stopping_rounds at None, or use ensemble='sglb'"
             )
             raise ValueError(message)
         second_half = self.n_estimators - self.n_estimators // 2
         if self.n_members > second_half:
             message = (
-                f"ensemble='virtual' takes its members from the second half of the chain, which has {second_half} trees; "
-                f"n_members={self.n_members} is more than that"
+                f"ensemble='virtual' takes its members from the second half of the chain, which has {second_half} "
+                f"trees; n_members={self.n_members} is more than that"
             )
             raise ValueError(message)
 

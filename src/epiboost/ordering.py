@@ -1,8 +1,9 @@
 """Rows in an order of their own.
 
-A model must not depend on how its table happens to be sorted, nor on whether a row stands there twice or once with weight
-two. So rows are put into the order of a hash of their bins (and of the target, where bins are equal), and rows that are
-the same to the model are merged into one that has their weights' sum. The noise of a row is keyed by its place here.
+A model must not depend on how its table happens to be sorted, nor on whether a row stands there twice or once with
+weight two. So rows are put into the order of a hash of their bins (and of the target, where bins are equal), and rows
+that are the same to the model are merged into one that has their weights' sum. The noise of a row is keyed by its place
+here.
 
 >>> import numpy as np
 >>> codes = np.array([[1, 1], [2, 1], [1, 1]], dtype=np.uint8)

@@ -17,15 +17,15 @@ from epiboost.members import EnsembleKind
 class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
     """Predict a number, and say how sure that is: noise in the data and gaps in the knowledge, told apart.
 
-    An ensemble of gradient-boosted trees, each member of which predicts the mean and the variance of a Normal. The spread of
-    the members' means is knowledge uncertainty, the mean of their variances is data uncertainty.
+    An ensemble of gradient-boosted trees, each member of which predicts the mean and the variance of a Normal. The
+    spread of the members' means is knowledge uncertainty, the mean of their variances is data uncertainty.
 
     Parameters
     ----------
     ensemble : {"sglb", "sgb", "virtual", "single"}, default="sglb"
-        ``"sglb"``: independent chains with Langevin noise, samples of a posterior. ``"sgb"``: independent chains whose trees
-        see random halves of the rows. ``"virtual"``: truncations of one chain, a tenth of the price of ten. ``"single"``:
-        one model, no knowledge uncertainty.
+        ``"sglb"``: independent chains with Langevin noise, samples of a posterior. ``"sgb"``: independent chains whose
+        trees see random halves of the rows. ``"virtual"``: truncations of one chain, a tenth of the price of ten.
+        ``"single"``: one model, no knowledge uncertainty.
     n_members : int, default=10
         Members of the ensemble. For ``"virtual"`` at most the trees in the second half of the chain.
     n_estimators : int, default=1000
@@ -45,8 +45,8 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
     variance_guard : float, default=1.0
         Keeps the variance of small tables from being learned by heart. The log standard deviation learns from
         leave-one-out residuals, and of n rows, its leaves get ``1000 * min(1, (450 / n)²)`` and those of the mean
-        ``50 * min(1, (300 / n)³)`` times ``variance_guard`` more rows of zero gradient. What it adds vanishes as rows become
-        plenty. 0 switches all of it off, as in the paper.
+        ``50 * min(1, (300 / n)³)`` times ``variance_guard`` more rows of zero gradient. What it adds vanishes as rows
+        become plenty. 0 switches all of it off, as in the paper.
     early_stopping_rounds : int, optional
         Stop a chain after so many trees without a better loss on ``eval_set``, and keep it as it was at its best.
     engine : str or Engine, default="native"
@@ -92,7 +92,6 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
     """
 
     _family = "normal"
-    _n_outputs = 2
 
     def __init__(
         self,
@@ -205,6 +204,10 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
             Never crossing.
         """
         return self.predict_posterior(X).quantile(q)
+
+    @property
+    def _n_outputs(self) -> int:
+        return 2
 
     def _check_target(self, y: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
         return check_regression_target(y)

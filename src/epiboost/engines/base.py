@@ -27,7 +27,7 @@ class Forest(Protocol):
 
     @property
     def evaluation(self) -> Floats:
-        """Losses on the evaluation rows, shape (members, trees); NaN after a chain has stopped, no columns without one."""
+        """Losses on the evaluation rows, shape (members, trees); no columns without such rows."""
 
     @property
     def n_trees(self) -> AnyArray:

@@ -37,8 +37,8 @@ class NativeForest:
     Attributes
     ----------
     feature, threshold : arrays of shape (members, trees, depth)
-        Level d of a tree asks whether the bin of ``feature`` is above ``threshold``; the answers are the bits of the leaf's
-        number.
+        Level d of a tree asks whether the bin of ``feature`` is above ``threshold``; the answers are the bits of the
+        leaf's number.
     leaf : array of shape (members, trees, leaves, outputs)
         What a tree added to the score when it was grown (learning rate times the weak learner).
     count : array of shape (members,)
