@@ -34,6 +34,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         l2: float = 3.0,
         max_bins: int = 255,
         temperature: float = 1.0,
+        structure_rows: int | None = 60_000,
         early_stopping_rounds: int | None = None,
         engine: str | Engine = "native",
         categorical_features: str | Sequence[str | int] | None = "auto",
@@ -50,6 +51,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.l2 = l2
         self.max_bins = max_bins
         self.temperature = temperature
+        self.structure_rows = structure_rows
         self.early_stopping_rounds = early_stopping_rounds
         self.engine = engine
         self.categorical_features = categorical_features

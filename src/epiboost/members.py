@@ -40,6 +40,8 @@ class MemberSpec:
         where N is the weight of all rows.
     variance_guard : float
         More leaf regularisation for the log standard deviation; 0 for none.
+    structure_rows : int or None
+        Rows on which each tree chooses its splits; None for all.
     patience : int or None
         Trees without a better evaluation loss before the chain stops.
     """
@@ -53,6 +55,7 @@ class MemberSpec:
     subsample: float
     temperature: float | None
     variance_guard: float
+    structure_rows: int | None
     patience: int | None
 
 
@@ -70,6 +73,7 @@ class Recipe:
     max_bins: int = 255
     temperature: float = 1.0
     variance_guard: float = 0.0
+    structure_rows: int | None = 60_000
     early_stopping_rounds: int | None = None
 
     def __post_init__(self) -> None:
@@ -87,6 +91,8 @@ class Recipe:
         _require_number("variance_guard", self.variance_guard, at_least=0.0)
         if self.subsample is not None:
             _require_number("subsample", self.subsample, above=0.0, at_most=1.0)
+        if self.structure_rows is not None:
+            _require_whole("structure_rows", self.structure_rows, 1)
         if self.early_stopping_rounds is not None:
             _require_whole("early_stopping_rounds", self.early_stopping_rounds, 1)
         if self.ensemble == "virtual":
@@ -131,6 +137,7 @@ class Recipe:
                 subsample=default_subsample if self.subsample is None else float(self.subsample),
                 temperature=float(self.temperature) if noisy else None,
                 variance_guard=float(self.variance_guard),
+                structure_rows=self.structure_rows,
                 patience=self.early_stopping_rounds,
             )
             for own_seed in seeds

@@ -45,8 +45,9 @@ class Objective(Protocol):
     def parameters(self, scores: Floats) -> Floats:
         """Return distribution parameters of scores of shape (members, n, outputs)."""
 
-    def loss_shift(self) -> float:
-        """Return what a loss in the units of the score lacks to be one in the units of the target."""
+    @property
+    def units(self) -> tuple[float, float]:
+        """Return location and scale of the target: what a score of 0 and a step of 1 mean."""
 
     def to_header(self) -> dict[str, Any]:
         """Return the numbers that `objective_from_header` needs."""
@@ -93,9 +94,10 @@ class Normal:
         mean = self.location + self.scale * scores[..., 0]
         return np.stack([mean, np.square(self.scale * np.exp(log_std))], axis=-1)
 
-    def loss_shift(self) -> float:
-        """Return log scale."""
-        return float(np.log(self.scale))
+    @property
+    def units(self) -> tuple[float, float]:
+        """Return the target's location and scale."""
+        return self.location, self.scale
 
     def to_header(self) -> dict[str, Any]:
         """Return location and scale."""
@@ -130,9 +132,10 @@ class Bernoulli:
         """Return the probabilities of both classes."""
         return np.stack([expit(-scores[..., 0]), expit(scores[..., 0])], axis=-1)
 
-    def loss_shift(self) -> float:
-        """Return zero: probabilities have no units."""
-        return 0.0
+    @property
+    def units(self) -> tuple[float, float]:
+        """Return zero and one: probabilities have no units."""
+        return 0.0, 1.0
 
     def to_header(self) -> dict[str, Any]:
         """Return the log-odds."""
@@ -167,9 +170,10 @@ class Categorical:
         """Return the classes' probabilities."""
         return np.asarray(softmax(scores, axis=-1))
 
-    def loss_shift(self) -> float:
-        """Return zero: probabilities have no units."""
-        return 0.0
+    @property
+    def units(self) -> tuple[float, float]:
+        """Return zero and one: probabilities have no units."""
+        return 0.0, 1.0
 
     def to_header(self) -> dict[str, Any]:
         """Return the logarithms of the shares."""

@@ -47,6 +47,9 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         leave-one-out residuals, and of n rows, its leaves get ``1000 * min(1, (450 / n)²)`` and those of the mean
         ``50 * min(1, (300 / n)³)`` times ``variance_guard`` more rows of zero gradient. What it adds vanishes as rows
         become plenty. 0 switches all of it off, as in the paper.
+    structure_rows : int or None, default=60000
+        Rows on which each tree chooses its splits: a fresh random sample of a larger table, all of a smaller one. Leaf
+        values always come from all rows. None takes all rows for the splits too.
     early_stopping_rounds : int, optional
         Stop a chain after so many trees without a better loss on ``eval_set``, and keep it as it was at its best.
     engine : str or Engine, default="native"
@@ -106,6 +109,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         max_bins: int = 255,
         temperature: float = 1.0,
         variance_guard: float = 1.0,
+        structure_rows: int | None = 60_000,
         early_stopping_rounds: int | None = None,
         engine: str | Engine = "native",
         categorical_features: str | Sequence[str | int] | None = "auto",
@@ -123,6 +127,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
             l2=l2,
             max_bins=max_bins,
             temperature=temperature,
+            structure_rows=structure_rows,
             early_stopping_rounds=early_stopping_rounds,
             engine=engine,
             categorical_features=categorical_features,

@@ -32,14 +32,14 @@ auto span_of(const AnyArray& array) {
 }
 
 template <class T>
-struct Fresh {  // a new array that Python will own
+struct Fresh {  // a new array that Python will own; its numbers are whatever was there
     std::vector<std::size_t> shape;
     std::unique_ptr<T[]> data;
     std::size_t size = 1;
 
     explicit Fresh(std::vector<std::size_t> wanted) : shape(std::move(wanted)) {
         for (const std::size_t n : shape) size *= n;
-        data = std::make_unique<T[]>(size);
+        data = std::make_unique_for_overwrite<T[]>(size);
     }
 
     std::span<T> span() { return {data.get(), size}; }
@@ -194,6 +194,7 @@ nb::tuple train_members(nb::tuple sample, nb::object evaluation, Array<std::int3
     Fresh<float> leaf({members, trees, std::size_t{1} << depth, static_cast<std::size_t>(recipe.outputs)});
     Fresh<std::int32_t> count({members});
     Fresh<double> losses({members, other ? trees : 0});
+    std::fill_n(losses.data.get(), losses.size, std::nan(""));  // a chain that stops early has none for the rest
     std::exception_ptr failure;
     bool finished = false;
     {
@@ -218,20 +219,22 @@ nb::tuple train_members(nb::tuple sample, nb::object evaluation, Array<std::int3
 }
 
 template <class T>
-nb::ndarray<nb::numpy, double> predict_scores(Matrix<T> table, Array<double, 1> borders, Array<std::int64_t, 1> offsets,
-                                              Array<std::uint16_t, 3> feature, Array<std::uint8_t, 3> threshold,
-                                              Array<float, 4> leaf, Array<std::int32_t, 2> end, Array<double, 2> carry,
-                                              Array<double, 1> start, int threads) {
+nb::ndarray<nb::numpy, double> predict_parameters(Matrix<T> table, Array<double, 1> borders, Array<std::int64_t, 1> offsets,
+                                                  Array<std::uint16_t, 3> feature, Array<std::uint8_t, 3> threshold,
+                                                  Array<float, 4> leaf, Array<std::int32_t, 2> end, Array<double, 2> carry,
+                                                  int objective, Array<double, 1> start, double location, double scale,
+                                                  int threads) {
     const ReadyTrees trees{feature.shape(0), feature.shape(1), end.shape(1), static_cast<int>(feature.shape(2)),
                            static_cast<int>(leaf.shape(2)), span_of(feature), span_of(threshold), span_of(leaf),
-                           span_of(end), span_of(carry), span_of(start)};
+                           span_of(end), span_of(carry)};
+    const Link link{static_cast<Objective>(objective), span_of(start), location, scale};
     const Numbers<T> numbers = numbers_of(table);
-    Fresh<double> scores({trees.members * trees.parts, numbers.rows, static_cast<std::size_t>(trees.outputs)});
+    Fresh<double> parameters({trees.members * trees.parts, numbers.rows, static_cast<std::size_t>(link.parameters())});
     {
         nb::gil_scoped_release release;
-        predict(numbers, {span_of(borders), span_of(offsets)}, trees, threads, scores.data.get());
+        predict(numbers, {span_of(borders), span_of(offsets)}, trees, link, threads, parameters.data.get());
     }
-    return scores.release();
+    return parameters.release();
 }
 
 // The noise of one tree, for tests: standard Normal numbers of the pair of outputs that `output` belongs to.
@@ -280,7 +283,7 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     module.def("hash_rows", &hash_rows);
     module.def("train", &train_members, nb::arg("sample"), nb::arg("evaluation").none(), nb::arg("bin_counts"), nb::arg("seeds"),
                nb::arg("options"), nb::arg("threads"), nb::arg("progress"));
-    module.def("predict", &predict_scores<double>);
-    module.def("predict", &predict_scores<float>);
+    module.def("predict", &predict_parameters<double>);
+    module.def("predict", &predict_parameters<float>);
     module.def("langevin_noise", &langevin_noise);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "problem.hpp"
 #include "threads.hpp"
 
 namespace epiboost {
@@ -88,17 +89,33 @@ std::uint8_t bin_of(double value, std::span<const double> borders) {
     return static_cast<std::uint8_t>(below + 1);
 }
 
+void bin_block(const double* values, std::span<const double> borders, std::uint8_t* bins) {
+    std::int64_t below[block] = {};
+    const double* border = borders.data();
+    for (auto size = static_cast<std::int64_t>(borders.size()); size > 0;) {
+        const std::int64_t half = (size + 1) / 2;
+        for (std::size_t i = 0; i < block; ++i) below[i] += border[below[i] + half - 1] < values[i] ? half : 0;
+        size -= half;
+    }
+    for (std::size_t i = 0; i < block; ++i) {
+        bins[i] = std::isnan(values[i]) ? std::uint8_t{0} : static_cast<std::uint8_t>(below[i] + 1);
+    }
+}
+
 template <class Number>
 void bin_rows(const Numbers<Number>& table, const Borders& borders, int threads,
               std::uint8_t* bins) {
-    const auto count = static_cast<std::ptrdiff_t>(table.rows);
-#pragma omp parallel for num_threads(available_threads(threads)) schedule(static) if (count > 4096)
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const auto blocks = static_cast<std::ptrdiff_t>((table.rows + block - 1) / block);
+#pragma omp parallel for num_threads(available_threads(threads)) schedule(static) if (blocks > 64)
+    for (std::ptrdiff_t b = 0; b < blocks; ++b) {
+        const std::size_t first = static_cast<std::size_t>(b) * block;
+        const std::size_t count = std::min(block, table.rows - first);
+        double values[block] = {};
+        std::uint8_t own[block];
         for (std::size_t column = 0; column < table.columns; ++column) {
-            const auto first = static_cast<std::size_t>(borders.offset[column]);
-            const auto last = static_cast<std::size_t>(borders.offset[column + 1]);
-            bins[static_cast<std::size_t>(i) * table.columns + column] =
-                bin_of(table.at(static_cast<std::size_t>(i), column), borders.value.subspan(first, last - first));
+            for (std::size_t i = 0; i < count; ++i) values[i] = table.at(first + i, column);
+            bin_block(values, borders.of(column), own);
+            for (std::size_t i = 0; i < count; ++i) bins[(first + i) * table.columns + column] = own[i];
         }
     }
 }

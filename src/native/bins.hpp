@@ -27,6 +27,11 @@ struct Numbers {
 struct Borders {
     std::span<const double> value;
     std::span<const std::int64_t> offset;
+
+    std::span<const double> of(std::size_t column) const {
+        const auto first = static_cast<std::size_t>(offset[column]);
+        return value.subspan(first, static_cast<std::size_t>(offset[column + 1]) - first);
+    }
 };
 
 // At most max_bins - 1 borders of one column, so that bins hold about the same weight; weights may be empty (all one).
@@ -36,6 +41,9 @@ std::vector<double> quantile_borders(const Numbers<Number>& table, std::size_t c
 
 // The bin of a value: 0 if it is missing, else one more than the number of borders below it.
 std::uint8_t bin_of(double value, std::span<const double> borders);
+
+// The same for a block of values: all of them take the same steps through the borders, side by side.
+void bin_block(const double* values, std::span<const double> borders, std::uint8_t* bins);
 
 // Bins of a table, by row.
 template <class Number>

@@ -1,87 +1,146 @@
 #include "predictor.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
 #include <vector>
 
-#include "leaves.hpp"
 #include "lookup.hpp"
-#include "problem.hpp"
+#include "objective.hpp"
 #include "threads.hpp"
 
 namespace epiboost {
 namespace {
 
-constexpr std::size_t strip = 16 * block;  // rows that are taken through all trees together: their bins stay in the cache
+constexpr std::size_t strip = 16 * block;      // rows that are taken through all trees together: their bins stay in the cache
+constexpr std::size_t trees_at_once = 32;      // and so do the values of so many trees
+constexpr std::size_t few_rows = 8;            // fewer rows than this are taken one by one
 
 // Bins of a strip, one block of rows after the other, by column within a block.
 template <class Number>
 void bin_strip(const Numbers<Number>& table, const Borders& borders, std::size_t first, std::size_t count,
                std::uint8_t* bins) {
     for (std::size_t column = 0; column < table.columns; ++column) {
-        const auto begin = static_cast<std::size_t>(borders.offset[column]);
-        const auto end = static_cast<std::size_t>(borders.offset[column + 1]);
-        const std::span<const double> own = borders.value.subspan(begin, end - begin);
-        for (std::size_t i = 0; i < count; ++i) {
-            bins[(i / block * table.columns + column) * block + i % block] = bin_of(table.at(first + i, column), own);
+        const std::span<const double> own = borders.of(column);
+        for (std::size_t row = 0; row < count; row += block) {
+            double values[block] = {};
+            for (std::size_t i = 0; i < std::min(block, count - row); ++i) values[i] = table.at(first + row + i, column);
+            bin_block(values, own, bins + (row * table.columns + column * block));
         }
     }
 }
 
-// Adds one tree's values to a block's sums, one array of rows an output.
-inline void add_tree(const std::uint8_t* bins, const std::uint16_t* feature, const std::uint8_t* threshold, int depth,
-                     const float* leaf, int outputs, float* __restrict sums) {
-    std::uint8_t index[block];
-    find_leaves([&](int level) { return bins + feature[level] * block; }, threshold, depth, index);
-    const int leaves = 1 << depth;
-    for (int k = 0; k < outputs; ++k) add_looked_up(leaf + k * leaves, leaves, index, sums + k * strip);
+// Scores of `count` rows, one array of `stride` rows an output, to parameters of consecutive rows.
+void write_parameters(const Link& link, const double* scores, std::size_t stride, std::size_t count, double* parameters) {
+    const std::size_t outputs = link.start.size();
+    if (link.objective == Objective::normal) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const float log_std = clamp(static_cast<float>(link.start[1] + scores[stride + i]), min_log_std, max_log_std);
+            const double std = link.scale * static_cast<double>(exponential(log_std));
+            parameters[i * 2] = link.location + link.scale * (link.start[0] + scores[i]);
+            parameters[i * 2 + 1] = std * std;
+        }
+        return;
+    }
+    if (link.objective == Objective::bernoulli) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const double score = link.start[0] + scores[i];
+            parameters[i * 2] = 1.0 / (1.0 + std::exp(score));
+            parameters[i * 2 + 1] = 1.0 / (1.0 + std::exp(-score));
+        }
+        return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        double* own = parameters + i * outputs;
+        for (std::size_t k = 0; k < outputs; ++k) own[k] = link.start[k] + scores[k * stride + i];
+        const double top = *std::max_element(own, own + outputs);
+        double sum = 0.0;
+        for (std::size_t k = 0; k < outputs; ++k) sum += own[k] = std::exp(own[k] - top);
+        for (std::size_t k = 0; k < outputs; ++k) own[k] /= sum;
+    }
 }
 
-}  // namespace
+Stretch stretch_of(const ReadyTrees& trees, std::size_t first, std::size_t count) {
+    const std::size_t leaf_values = static_cast<std::size_t>(trees.outputs) << trees.depth;
+    return {trees.feature.data() + first * trees.depth, trees.threshold.data() + first * trees.depth,
+            trees.leaf.data() + first * leaf_values, count, trees.depth, trees.outputs};
+}
+
+// Takes rows through one member: `add(stretch, sums)` adds the values of some trees, and after each part the parameters are
+// written. `sums` and `running` hold one array of `stride` rows an output.
+template <class Add>
+void run_member(const ReadyTrees& trees, const Link& link, std::size_t member, std::size_t rows, std::size_t first,
+                std::size_t count, std::size_t stride, const Add& add, float* sums, double* running, double* parameters) {
+    const std::size_t size = static_cast<std::size_t>(trees.outputs) * stride;
+    std::fill(running, running + size, 0.0);
+    std::size_t tree = 0;
+    for (std::size_t part = 0; part < trees.parts; ++part) {
+        const std::size_t at = member * trees.parts + part;
+        const auto end = static_cast<std::size_t>(trees.end[at]);
+        std::fill(sums, sums + size, 0.0f);
+        for (; tree < end; tree += std::min(trees_at_once, end - tree)) {
+            add(stretch_of(trees, member * trees.trees + tree, std::min(trees_at_once, end - tree)), sums);
+        }
+        for (std::size_t i = 0; i < size; ++i) running[i] = trees.carry[at] * running[i] + sums[i];
+        write_parameters(link, running, stride, count, parameters + (at * rows + first) * link.parameters());
+    }
+}
 
 template <class Number>
-void predict(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, int threads, double* scores) {
-    const std::size_t outputs = trees.outputs;
-    const std::size_t leaf_values = outputs << trees.depth;
+void predict_strips(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, const Link& link,
+                    int threads, double* parameters) {
     const auto strips = static_cast<std::ptrdiff_t>((table.rows + strip - 1) / strip);
 #pragma omp parallel num_threads(available_threads(threads)) if (strips > 1)
     {
         std::vector<std::uint8_t> bins(table.columns * strip);
-        std::vector<float> sums(outputs * strip);
-        std::vector<double> running(outputs * strip);
+        std::vector<float> sums(trees.outputs * strip);
+        std::vector<double> running(trees.outputs * strip);
 #pragma omp for schedule(dynamic)
         for (std::ptrdiff_t s = 0; s < strips; ++s) {
             const std::size_t first = static_cast<std::size_t>(s) * strip;
             const std::size_t count = std::min(strip, table.rows - first);
-            const std::size_t blocks = (count + block - 1) / block;
             bin_strip(table, borders, first, count, bins.data());
-            for (std::size_t member = 0; member < trees.members; ++member) {
-                std::fill(running.begin(), running.end(), 0.0);
-                std::size_t tree = member * trees.trees;
-                for (std::size_t part = 0; part < trees.parts; ++part) {
-                    const std::size_t at = member * trees.parts + part;
-                    std::fill(sums.begin(), sums.end(), 0.0f);
-                    for (const std::size_t end = member * trees.trees + trees.end[at]; tree < end; ++tree) {
-                        for (std::size_t b = 0; b < blocks; ++b) {
-                            add_tree(bins.data() + b * table.columns * block, trees.feature.data() + tree * trees.depth,
-                                     trees.threshold.data() + tree * trees.depth, trees.depth,
-                                     trees.leaf.data() + tree * leaf_values, trees.outputs, sums.data() + b * block);
-                        }
-                    }
-                    for (std::size_t k = 0; k < outputs; ++k) {
-                        for (std::size_t i = 0; i < count; ++i) {
-                            double& score = running[k * strip + i];
-                            score = trees.carry[at] * score + sums[k * strip + i];
-                            scores[(at * table.rows + first + i) * outputs + k] = trees.start[k] + score;
-                        }
-                    }
+            const auto add = [&](const Stretch& stretch, float* own) {
+                for (std::size_t b = 0; b < (count + block - 1) / block; ++b) {
+                    add_trees(stretch, bins.data() + b * table.columns * block, own + b * block, strip);
                 }
+            };
+            for (std::size_t member = 0; member < trees.members; ++member) {
+                run_member(trees, link, member, table.rows, first, count, strip, add, sums.data(), running.data(), parameters);
             }
         }
     }
 }
 
-template void predict(const Numbers<float>&, const Borders&, const ReadyTrees&, int, double*);
-template void predict(const Numbers<double>&, const Borders&, const ReadyTrees&, int, double*);
+template <class Number>
+void predict_one_by_one(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, const Link& link,
+                        double* parameters) {
+    std::vector<std::uint8_t> bins(table.columns);
+    std::vector<float> sums(trees.outputs);
+    std::vector<double> running(trees.outputs);
+    for (std::size_t row = 0; row < table.rows; ++row) {
+        for (std::size_t column = 0; column < table.columns; ++column) {
+            bins[column] = bin_of(table.at(row, column), borders.of(column));
+        }
+        const auto add = [&](const Stretch& stretch, float* own) { add_trees_to_one(stretch, bins.data(), own); };
+        for (std::size_t member = 0; member < trees.members; ++member) {
+            run_member(trees, link, member, table.rows, row, 1, 1, add, sums.data(), running.data(), parameters);
+        }
+    }
+}
+
+}  // namespace
+
+template <class Number>
+void predict(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, const Link& link, int threads,
+             double* parameters) {
+    if (table.rows < few_rows) {
+        predict_one_by_one(table, borders, trees, link, parameters);
+    } else {
+        predict_strips(table, borders, trees, link, threads, parameters);
+    }
+}
+
+template void predict(const Numbers<float>&, const Borders&, const ReadyTrees&, const Link&, int, double*);
+template void predict(const Numbers<double>&, const Borders&, const ReadyTrees&, const Link&, int, double*);
 
 }  // namespace epiboost

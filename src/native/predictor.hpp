@@ -1,10 +1,11 @@
-// Scores of all members for a table of numbers.
+// Distribution parameters of all members for a table of numbers.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "bins.hpp"
+#include "problem.hpp"
 
 namespace epiboost {
 
@@ -22,11 +23,22 @@ struct ReadyTrees {
     std::span<const float> leaf;               // (members, trees, outputs, leaves)
     std::span<const std::int32_t> end;         // (members, parts): the tree after a part's last
     std::span<const double> carry;             // (members, parts)
-    std::span<const double> start;             // (outputs): added to every score
 };
 
-// Writes (members * parts, rows, outputs).
+// How scores become parameters: for a Normal (mean, variance) in the units of the target, else class probabilities.
+struct Link {
+    Objective objective;
+    std::span<const double> start;  // (outputs): added to every score
+    double location;                // of the Normal's target
+    double scale;
+
+    // Numbers that a prediction has for a row: a Bernoulli has one score but two probabilities.
+    int parameters() const { return objective == Objective::bernoulli ? 2 : static_cast<int>(start.size()); }
+};
+
+// Writes (members * parts, rows, parameters).
 template <class Number>
-void predict(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, int threads, double* scores);
+void predict(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, const Link& link, int threads,
+             double* parameters);
 
 }  // namespace epiboost

@@ -13,9 +13,13 @@ namespace {
 
 constexpr std::size_t rows_worth_a_thread = 2048;  // with fewer rows, threads wait for each other more than they work
 
+// Where a member's trees go; trees that are never grown stay empty.
 ChainOutput output_of(const Trees& trees, const Recipe& recipe, std::size_t member) {
     const std::size_t first = member * recipe.trees;
     const std::size_t leaf_values = (std::size_t{1} << recipe.depth) * recipe.outputs;
+    std::fill_n(trees.feature.data() + first * recipe.depth, recipe.trees * recipe.depth, std::uint16_t{0});
+    std::fill_n(trees.threshold.data() + first * recipe.depth, recipe.trees * recipe.depth, std::uint8_t{255});
+    std::fill_n(trees.leaf.data() + first * leaf_values, recipe.trees * leaf_values, 0.0f);
     return {trees.feature.data() + first * recipe.depth, trees.threshold.data() + first * recipe.depth,
             trees.leaf.data() + first * leaf_values, trees.count.data() + member, trees.evaluation.data() + first};
 }

@@ -73,7 +73,8 @@ class NativeForest:
         if key not in self._ready:
             self._ready[key] = self._make_ready(key)
         ready = self._ready[key]
-        scores = native().predict(
+        objective = self.objective
+        parameters: Floats = native().predict(
             table,
             self.bins.borders,
             self.bins.offsets,
@@ -82,10 +83,12 @@ class NativeForest:
             ready.leaf,
             ready.end,
             ready.carry,
-            self.objective.start,
+            objective.code,
+            objective.start,
+            *objective.units,
             thread_count(self.n_jobs),
         )
-        return self.objective.parameters(scores)
+        return parameters
 
     def _make_ready(self, prefixes: tuple[int, ...] | None) -> ReadyTrees:
         members, trees = self.feature.shape[:2]
@@ -176,7 +179,7 @@ class NativeEngine:
             leaf=np.ascontiguousarray(leaf[:, :kept]),
             count=count,
             decay=1.0 - options["shrink"] * spec.learning_rate,
-            evaluation=losses + objective.loss_shift(),
+            evaluation=losses + np.log(objective.units[1]),
             n_jobs=self.n_jobs,
         )
 
@@ -202,7 +205,7 @@ def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]
         "noise": noise,
         "subsample": spec.subsample,
         "variance_guard": guard * 1000.0 * min((450.0 / n) ** 2, 1.0),
-        "structure_rows": 0.0,
+        "structure_rows": float(spec.structure_rows or 0),
         "patience": spec.patience or 0,
     }
 

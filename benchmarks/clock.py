@@ -1,0 +1,53 @@
+"""Measuring side by side: each round runs every contender once, so that a slow spell of the machine falls on all."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import perf_counter
+
+Times = dict[str, tuple[float, ...]]
+
+
+def interleaved(runs: Mapping[str, Callable[[], object]], rounds: int, *, warm_up: bool = False) -> Times:
+    """Return the seconds of each run in each round."""
+    if warm_up:
+        for run in runs.values():
+            run()
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            start = perf_counter()
+            result = run()
+            seconds[name].append(perf_counter() - start)
+            del result
+    return {name: tuple(values) for name, values in seconds.items()}
+
+
+def interleaved_scripts(scripts: Mapping[str, list[str]], rounds: int) -> Times:
+    """Return the number that each script prints in each round, every time in a fresh interpreter."""
+    printed: dict[str, list[float]] = {name: [] for name in scripts}
+    for _ in range(rounds):
+        for name, arguments in scripts.items():
+            printed[name].append(_printed(arguments))
+    return {name: tuple(values) for name, values in printed.items()}
+
+
+def import_script(module: str) -> list[str]:
+    """Return the script that prints the seconds an import takes."""
+    return [
+        "-c",
+        f"from time import perf_counter; start = perf_counter(); import {module}; print(perf_counter() - start)",
+    ]
+
+
+def memory_script(trainer: str, folder: Path, trees: int) -> list[str]:
+    """Return the script that prints the peak memory of a training."""
+    return [str(Path(__file__).with_name("memory.py")), trainer, str(folder), str(trees)]
+
+
+def _printed(arguments: list[str]) -> float:
+    done = subprocess.run(  # noqa: S603 (our own scripts)
+        [sys.executable, *arguments], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return float(done.stdout)

@@ -1,0 +1,228 @@
+"""The other libraries, each training one SGLB chain at the settings that its own users would choose.
+
+CatBoost and hessboost know SGLB. LightGBM and XGBoost get it as an objective, on the rescaled score G = F / c^t with
+c = 1 − ε / 2N: the noisy natural gradient is taken at F = c^(t−1) G, and step t has the rate ε / c^t. Hessians are one,
+so the factor c^−t is put on the gradient, which gives the same trees and spares them a change of rate at each step.
+
+NGBoost has no SGLB; it trains its natural gradient boosting. Datasets are built before the clock starts.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from tables import Table
+
+DEPTH, RATE, L2, THREADS = 6, 0.1, 3.0, 2
+LEAVES = 2**DEPTH
+NGBOOST_TREES = 10
+PROBE_TREES = 50
+
+Model = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """One training of one model, ready to be timed.
+
+    Attributes
+    ----------
+    scale : float
+        What the time is to be multiplied with, where fewer trees are trained than asked for.
+    note : str
+        What a reader must know about it.
+    """
+
+    run: Callable[[], Model]
+    note: str = ""
+    scale: float = 1.0
+
+
+def training(peer: str, table: Table, trees: int) -> Training | None:
+    """Build a peer's dataset and return its training of one regression chain; None if it is not installed."""
+    try:
+        return TRAININGS[peer](table, trees)
+    except ModuleNotFoundError as error:
+        if error.name != peer.lower():
+            raise
+        return None
+
+
+def versions() -> dict[str, str]:
+    """Return the version of each peer, or that it is not installed."""
+    found = {}
+    for peer in TRAININGS:
+        try:
+            found[peer] = version(peer.lower())
+        except PackageNotFoundError:
+            found[peer] = "not installed"
+    return found
+
+
+def catboost(table: Table, trees: int, *, loss: str = "RMSEWithUncertainty") -> Training:
+    """CatBoost's own SGLB, on a pool."""
+    library = import_module("catboost")
+    pool = library.Pool(table.X, table.y)
+
+    def train() -> Model:
+        return library.CatBoost(
+            {
+                "loss_function": loss,
+                "posterior_sampling": True,
+                "bootstrap_type": "No",
+                "iterations": trees,
+                "depth": DEPTH,
+                "learning_rate": RATE,
+                "l2_leaf_reg": L2,
+                "thread_count": THREADS,
+                "random_seed": 0,
+                "verbose": False,
+                "allow_writing_files": False,
+            }
+        ).fit(pool)
+
+    return Training(train)
+
+
+def catboost_classes(table: Table, trees: int) -> Training | None:
+    """CatBoost's own SGLB for classes; None if it is not installed."""
+    try:
+        return catboost(table, trees, loss="MultiClass")
+    except ModuleNotFoundError:
+        return None
+
+
+def lightgbm(table: Table, trees: int) -> Training:
+    """LightGBM with the SGLB objective, on binned data."""
+    library = import_module("lightgbm")
+    settings = {
+        "num_class": 2,
+        "num_leaves": LEAVES,
+        "max_depth": DEPTH,
+        "learning_rate": RATE,
+        "lambda_l2": L2,
+        "num_threads": THREADS,
+        "seed": 0,
+        "verbosity": -1,
+    }
+    data = library.Dataset(table.X, label=table.y, params=settings, free_raw_data=False).construct()
+    return Training(lambda: library.train({**settings, "objective": Langevin(table.y)}, data, trees))
+
+
+def xgboost(table: Table, trees: int) -> Training:
+    """XGBoost with the SGLB objective, on binned data, by the faster of its two ways to train two outputs."""
+    library = import_module("xgboost")
+    data = library.QuantileDMatrix(table.X, label=np.column_stack([table.y, table.y]), nthread=THREADS)
+
+    def train(strategy: str, trees: int) -> Model:
+        settings = {
+            "tree_method": "hist",
+            "multi_strategy": strategy,
+            "max_depth": DEPTH,
+            "learning_rate": RATE,
+            "reg_lambda": L2,
+            "base_score": 0.0,
+            "nthread": THREADS,
+            "seed": 0,
+            "verbosity": 0,
+        }
+        return library.train(settings, data, trees, obj=Langevin(table.y))
+
+    strategy = _fastest(train, ("one_output_per_tree", "multi_output_tree"), trees)
+    return Training(lambda: train(strategy, trees), note=strategy)
+
+
+def hessboost(table: Table, trees: int) -> Training:
+    """Hessboost's own SGLB, by the fastest of its ways to grow the trees of two outputs."""
+    library = import_module("hessboost")
+    data = library.DMatrix(table.X, label=table.y)
+    ways = {
+        "one_output_per_tree": {"multi_strategy": "one_output_per_tree"},
+        "multi_output_tree": {"multi_strategy": "multi_output_tree"},
+        "symmetric": {"grow_policy": "symmetric"},
+    }
+
+    def train(way: str, trees: int) -> Model:
+        settings = {
+            "objective": "dist:normal",
+            "dist_gradient": "natural",
+            "posterior_sampling": True,
+            "max_depth": DEPTH,
+            "learning_rate": RATE,
+            "reg_lambda": L2,
+            "nthread": THREADS,
+            "seed": 0,
+            **ways[way],
+        }
+        return library.train(settings, data, trees)
+
+    way = _fastest(train, tuple(ways), trees)
+    return Training(lambda: train(way, trees), note=way)
+
+
+def ngboost(table: Table, trees: int) -> Training:
+    """NGBoost's natural gradient boosting of a Normal, on few trees, its time scaled up."""
+    library = import_module("ngboost")
+    learner = import_module("sklearn.tree").DecisionTreeRegressor(max_depth=DEPTH)
+    few = min(NGBOOST_TREES, trees)
+
+    def train() -> Model:
+        model = library.NGBRegressor(
+            Base=learner, n_estimators=few, learning_rate=RATE, verbose=False, random_state=0
+        )
+        return model.fit(table.X, table.y)
+
+    return Training(train, note=f"{few} trees, scaled up", scale=trees / few)
+
+
+class Langevin:
+    """The SGLB objective of a Normal on the rescaled score, as LightGBM and XGBoost take it.
+
+    The target is standardised, so that the chain starts from zero.
+    """
+
+    def __init__(self, y: np.ndarray) -> None:
+        self.target = ((y - y.mean()) / y.std()).astype(np.float32)
+        self.noise = np.float32(np.sqrt(2 / (len(y) * RATE)))
+        self.shrink = 1 - RATE / (2 * len(y))
+        self.hessian = np.ones((len(y), 2), dtype=np.float32)
+        self.rng = np.random.default_rng(0)
+        self.step = 0
+
+    def __call__(self, scores: np.ndarray, _: object) -> tuple[np.ndarray, np.ndarray]:
+        """Return gradients and hessians, shape (n, 2), at the scores, shape (n, 2)."""
+        scores = scores.astype(np.float32, copy=False) * np.float32(self.shrink**self.step)
+        self.step += 1
+        residual = self.target - scores[:, 0]
+        gradient = np.empty_like(scores)
+        gradient[:, 0] = -residual
+        gradient[:, 1] = 0.5 - 0.5 * np.square(residual * np.exp(-scores[:, 1]))
+        for output in range(2):
+            gradient[:, output] += self.noise * self.rng.standard_normal(len(residual), dtype=np.float32)
+        gradient *= np.float32(self.shrink**-self.step)
+        return gradient, self.hessian
+
+
+TRAININGS: dict[str, Callable[[Table, int], Training]] = {
+    "CatBoost": catboost,
+    "LightGBM": lightgbm,
+    "XGBoost": xgboost,
+    "hessboost": hessboost,
+    "NGBoost": ngboost,
+}
+
+
+def _fastest(train: Callable[[str, int], Model], ways: Sequence[str], trees: int) -> str:
+    """Return the way that trains a few trees in the least time, after a first try that is not timed."""
+
+    def seconds(way: str) -> float:
+        train(way, 1)
+        start = perf_counter()
+        train(way, min(PROBE_TREES, trees))
+        return perf_counter() - start
+
+    return min(ways, key=seconds)
