@@ -10,7 +10,6 @@ NGBoost has no SGLB; it trains its natural gradient boosting. Datasets are built
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 from typing import Any
 
@@ -43,7 +42,7 @@ class Training:
 
 
 def training(peer: str, table: Table, trees: int) -> Training | None:
-    """Build a peer's dataset and return its training of one regression chain; None if it is not installed."""
+    """Build a peer's dataset and return its training of one chain; None if it is not installed."""
     try:
         return TRAININGS[peer](table, trees)
     except ModuleNotFoundError as error:
@@ -52,55 +51,35 @@ def training(peer: str, table: Table, trees: int) -> Training | None:
         return None
 
 
-def versions() -> dict[str, str]:
-    """Return the version of each peer, or that it is not installed."""
-    found = {}
-    for peer in TRAININGS:
-        try:
-            found[peer] = version(peer.lower())
-        except PackageNotFoundError:
-            found[peer] = "not installed"
-    return found
-
-
-def catboost(table: Table, trees: int, *, loss: str = "RMSEWithUncertainty") -> Training:
-    """CatBoost's own SGLB, on a pool."""
+def catboost(table: Table, trees: int) -> Training:
+    """CatBoost's own SGLB, on a pool; of classes where the target is whole numbers."""
     library = import_module("catboost")
     pool = library.Pool(table.X, table.y)
+    classes = table.y.dtype.kind == "i"
+    estimator = library.CatBoostClassifier if classes else library.CatBoostRegressor
 
     def train() -> Model:
-        return library.CatBoost(
-            {
-                "loss_function": loss,
-                "posterior_sampling": True,
-                "bootstrap_type": "No",
-                "iterations": trees,
-                "depth": DEPTH,
-                "learning_rate": RATE,
-                "l2_leaf_reg": L2,
-                "thread_count": THREADS,
-                "random_seed": 0,
-                "verbose": False,
-                "allow_writing_files": False,
-            }
+        return estimator(
+            loss_function="MultiClass" if classes else "RMSEWithUncertainty",
+            posterior_sampling=True,
+            bootstrap_type="No",
+            iterations=trees,
+            depth=DEPTH,
+            learning_rate=RATE,
+            l2_leaf_reg=L2,
+            thread_count=THREADS,
+            random_seed=0,
+            verbose=False,
+            allow_writing_files=False,
         ).fit(pool)
 
     return Training(train)
-
-
-def catboost_classes(table: Table, trees: int) -> Training | None:
-    """CatBoost's own SGLB for classes; None if it is not installed."""
-    try:
-        return catboost(table, trees, loss="MultiClass")
-    except ModuleNotFoundError:
-        return None
 
 
 def lightgbm(table: Table, trees: int) -> Training:
     """LightGBM with the SGLB objective, on binned data."""
     library = import_module("lightgbm")
     settings = {
-        "num_class": 2,
         "num_leaves": LEAVES,
         "max_depth": DEPTH,
         "learning_rate": RATE,
@@ -110,7 +89,11 @@ def lightgbm(table: Table, trees: int) -> Training:
         "verbosity": -1,
     }
     data = library.Dataset(table.X, label=table.y, params=settings, free_raw_data=False).construct()
-    return Training(lambda: library.train({**settings, "objective": Langevin(table.y)}, data, trees))
+
+    def train() -> Model:
+        return library.train({**settings, "num_class": 2, "objective": Langevin(table.y)}, data, trees)
+
+    return Training(train)
 
 
 def xgboost(table: Table, trees: int) -> Training:
@@ -171,9 +154,7 @@ def ngboost(table: Table, trees: int) -> Training:
     few = min(NGBOOST_TREES, trees)
 
     def train() -> Model:
-        model = library.NGBRegressor(
-            Base=learner, n_estimators=few, learning_rate=RATE, verbose=False, random_state=0
-        )
+        model = library.NGBRegressor(Base=learner, n_estimators=few, learning_rate=RATE, verbose=False, random_state=0)
         return model.fit(table.X, table.y)
 
     return Training(train, note=f"{few} trees, scaled up", scale=trees / few)

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "problem.hpp"
 #include "threads.hpp"
 
 namespace epiboost {
@@ -89,33 +88,45 @@ std::uint8_t bin_of(double value, std::span<const double> borders) {
     return static_cast<std::uint8_t>(below + 1);
 }
 
-void bin_block(const double* values, std::span<const double> borders, std::uint8_t* bins) {
-    std::int64_t below[block] = {};
-    const double* border = borders.data();
-    for (auto size = static_cast<std::int64_t>(borders.size()); size > 0;) {
-        const std::int64_t half = (size + 1) / 2;
-        for (std::size_t i = 0; i < block; ++i) below[i] += border[below[i] + half - 1] < values[i] ? half : 0;
-        size -= half;
-    }
-    for (std::size_t i = 0; i < block; ++i) {
-        bins[i] = std::isnan(values[i]) ? std::uint8_t{0} : static_cast<std::uint8_t>(below[i] + 1);
-    }
+namespace {
+
+int count_below(const double* sixteen, double value) {
+    int below = 0;
+#pragma omp simd reduction(+ : below)
+    for (int i = 0; i < 16; ++i) below += sixteen[i] < value ? 1 : 0;
+    return below;
+}
+
+}  // namespace
+
+BorderGroups::BorderGroups(std::span<const double> borders) {
+    border_.fill(HUGE_VAL);  // no value is above it
+    std::copy(borders.begin(), borders.end(), border_.begin());
+    for (std::size_t group = 0; group < last_.size(); ++group) last_[group] = border_[group * 16 + 15];
+}
+
+std::uint8_t BorderGroups::bin_of(double value) const {
+    if (std::isnan(value)) return 0;
+    const int group = count_below(last_.data(), value);  // at most 15: with 254 borders the last group is never full
+    return static_cast<std::uint8_t>(group * 16 + count_below(border_.data() + group * 16, value) + 1);
+}
+
+std::vector<BorderGroups> group_borders(const Borders& borders) {
+    std::vector<BorderGroups> groups;
+    for (std::size_t column = 0; column + 1 < borders.offset.size(); ++column) groups.emplace_back(borders.of(column));
+    return groups;
 }
 
 template <class Number>
 void bin_rows(const Numbers<Number>& table, const Borders& borders, int threads,
               std::uint8_t* bins) {
-    const auto blocks = static_cast<std::ptrdiff_t>((table.rows + block - 1) / block);
-#pragma omp parallel for num_threads(available_threads(threads)) schedule(static) if (blocks > 64)
-    for (std::ptrdiff_t b = 0; b < blocks; ++b) {
-        const std::size_t first = static_cast<std::size_t>(b) * block;
-        const std::size_t count = std::min(block, table.rows - first);
-        double values[block] = {};
-        std::uint8_t own[block];
+    const std::vector<BorderGroups> groups = group_borders(borders);
+    const auto rows = static_cast<std::ptrdiff_t>(table.rows);
+#pragma omp parallel for num_threads(available_threads(threads)) schedule(static) if (rows > 4096)
+    for (std::ptrdiff_t i = 0; i < rows; ++i) {
+        const auto row = static_cast<std::size_t>(i);
         for (std::size_t column = 0; column < table.columns; ++column) {
-            for (std::size_t i = 0; i < count; ++i) values[i] = table.at(first + i, column);
-            bin_block(values, borders.of(column), own);
-            for (std::size_t i = 0; i < count; ++i) bins[(first + i) * table.columns + column] = own[i];
+            bins[row * table.columns + column] = groups[column].bin_of(table.at(row, column));
         }
     }
 }

@@ -1,6 +1,7 @@
 // From numbers to bins: borders by quantiles, then one byte a value. Bin 0 is for missing values.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -42,8 +43,20 @@ std::vector<double> quantile_borders(const Numbers<Number>& table, std::size_t c
 // The bin of a value: 0 if it is missing, else one more than the number of borders below it.
 std::uint8_t bin_of(double value, std::span<const double> borders);
 
-// The same for a block of values: all of them take the same steps through the borders, side by side.
-void bin_block(const double* values, std::span<const double> borders, std::uint8_t* bins);
+// One column's borders as sixteen groups of sixteen, for many look-ups: a value is compared with the last border of every
+// group at once, then with all borders of one group at once.
+class BorderGroups {
+  public:
+    explicit BorderGroups(std::span<const double> borders);
+    std::uint8_t bin_of(double value) const;
+
+  private:
+    std::array<double, 256> border_;
+    std::array<double, 16> last_;
+};
+
+// Those of all columns.
+std::vector<BorderGroups> group_borders(const Borders& borders);
 
 // Bins of a table, by row.
 template <class Number>

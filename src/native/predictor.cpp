@@ -17,14 +17,12 @@ constexpr std::size_t few_rows = 8;            // fewer rows than this are taken
 
 // Bins of a strip, one block of rows after the other, by column within a block.
 template <class Number>
-void bin_strip(const Numbers<Number>& table, const Borders& borders, std::size_t first, std::size_t count,
+void bin_strip(const Numbers<Number>& table, const std::vector<BorderGroups>& borders, std::size_t first, std::size_t count,
                std::uint8_t* bins) {
     for (std::size_t column = 0; column < table.columns; ++column) {
-        const std::span<const double> own = borders.of(column);
-        for (std::size_t row = 0; row < count; row += block) {
-            double values[block] = {};
-            for (std::size_t i = 0; i < std::min(block, count - row); ++i) values[i] = table.at(first + row + i, column);
-            bin_block(values, own, bins + (row * table.columns + column * block));
+        for (std::size_t i = 0; i < count; ++i) {
+            bins[(i / block * table.columns + column) * block + i % block] =
+                borders[column].bin_of(table.at(first + i, column));
         }
     }
 }
@@ -88,6 +86,7 @@ void run_member(const ReadyTrees& trees, const Link& link, std::size_t member, s
 template <class Number>
 void predict_strips(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, const Link& link,
                     int threads, double* parameters) {
+    const std::vector<BorderGroups> groups = group_borders(borders);
     const auto strips = static_cast<std::ptrdiff_t>((table.rows + strip - 1) / strip);
 #pragma omp parallel num_threads(available_threads(threads)) if (strips > 1)
     {
@@ -98,7 +97,7 @@ void predict_strips(const Numbers<Number>& table, const Borders& borders, const 
         for (std::ptrdiff_t s = 0; s < strips; ++s) {
             const std::size_t first = static_cast<std::size_t>(s) * strip;
             const std::size_t count = std::min(strip, table.rows - first);
-            bin_strip(table, borders, first, count, bins.data());
+            bin_strip(table, groups, first, count, bins.data());
             const auto add = [&](const Stretch& stretch, float* own) {
                 for (std::size_t b = 0; b < (count + block - 1) / block; ++b) {
                     add_trees(stretch, bins.data() + b * table.columns * block, own + b * block, strip);

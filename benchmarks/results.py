@@ -1,0 +1,130 @@
+"""What a job found: our figure beside a peer's, the bar it is to keep, and the Markdown that says so."""
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from peers import THREADS, TRAININGS
+
+Figures = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One line of the table.
+
+    Attributes
+    ----------
+    ours, peer : tuple of float
+        What each repeat gave; empty for a peer that is not installed. Less is better.
+    bar : float or None
+        The largest ratio of the medians, ours over the peer's, that is good; None where the line only informs.
+    aim : float or None
+        A better ratio that is hoped for.
+    """
+
+    job: int
+    what: str
+    peer_name: str
+    ours: Figures
+    peer: Figures
+    bar: float | None = None
+    aim: float | None = None
+    unit: str = "s"
+
+    @property
+    def ratio(self) -> float | None:
+        """Our median over the peer's; None for a peer that is not installed."""
+        return median(self.ours) / median(self.peer) if self.peer else None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the bar is kept; None where there is no bar or no peer."""
+        return None if self.bar is None or self.ratio is None else self.ratio <= self.bar
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything, the ratio and the verdict included."""
+        return {**asdict(self), "ratio": self.ratio, "met": self.met}
+
+    def to_row(self) -> str:
+        """Return the line as Markdown."""
+        bar = "" if self.bar is None else f"≤ {self.bar:g}" + (f" (aim {self.aim:g})" if self.aim else "")
+        ratio = "" if self.ratio is None else f"{self.ratio:.3f}"
+        verdict = {None: "", True: "met", False: "not met"}[self.met]
+        cells = (str(self.job), self.what, self.peer_name, _figure(self.ours, self.unit), _figure(self.peer, self.unit))
+        return f"| {' | '.join((*cells, ratio, bar, verdict))} |"
+
+
+def table(results: Sequence[Result]) -> str:
+    """Return all lines as a Markdown table, and how many bars are kept."""
+    judged = [result.met for result in results if result.met is not None]
+    lines = [
+        "| job | what | peer | ours | peer's | ratio | bar | |",
+        "|---|---|---|---|---|---|---|---|",
+        *(result.to_row() for result in results),
+        "",
+        f"Bars met: {sum(judged)} of {len(judged)}.",
+    ]
+    return "\n".join(lines)
+
+
+def machine() -> dict[str, str]:
+    """Return what the figures depend on: processor, versions, day."""
+    packages = ("epiboost", "numpy", "scikit-learn", *TRAININGS)
+    return {
+        "processor": f"{_processor()}, {os.cpu_count()} cores",
+        "system": f"{platform.system()}, Python {platform.python_version()}",
+        "versions": ", ".join(f"{name} {_version(name)}" for name in packages),
+        "date": datetime.now(tz=UTC).date().isoformat(),
+    }
+
+
+def page(results: Sequence[Result], repeats: int, growth: str) -> str:
+    """Return the page of the documentation."""
+    facts = "\n".join(f"- {name}: {value}" for name, value in machine().items())
+    return f"""# Speed beside other libraries
+
+Written by `make bench`; `benchmarks/` holds the code. Every job runs ours and its peers in turn, round after round,
+on {THREADS} threads each, and compares medians of at least {repeats} rounds. Our times are from NumPy arrays of float64
+to the result, binning included; peers train on datasets that were built before. A ratio below one means that ours takes
+less.
+
+{facts}
+
+{table(results)}
+
+LightGBM and XGBoost have no SGLB of their own and get it as an objective in NumPy. Where a library has several ways to
+train two outputs, a short trial picks its fastest. NGBoost has no SGLB; it boosts a Normal without noise.
+{growth}"""
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "from source" if package == "epiboost" else "not installed"
+
+
+def _figure(figures: Figures, unit: str) -> str:
+    if not figures:
+        return "not installed"
+    value = median(figures)
+    if unit == "s" and value < 0.1:  # noqa: PLR2004 (from here on milliseconds read better)
+        value, unit = 1000 * value, "ms"
+    shown = f"{value:.0f}" if value >= 1000 else f"{value:#.4g}"  # noqa: PLR2004 (four digits are enough)
+    return f"{shown} {unit}".rstrip()
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
