@@ -4,12 +4,17 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
+
+# Threads of the run before may spin for some milliseconds after their work; they are not to do so at another's cost.
+PAUSE = 0.02
 
 Times = dict[str, tuple[float, ...]]
 
 
-def interleaved(runs: Mapping[str, Callable[[], object]], rounds: int, *, warm_up: bool = False) -> Times:
+def interleaved(
+    runs: Mapping[str, Callable[[], object]], rounds: int, *, warm_up: bool = False, pause: float = PAUSE
+) -> Times:
     """Return the seconds of each run in each round."""
     if warm_up:
         for run in runs.values():
@@ -17,6 +22,7 @@ def interleaved(runs: Mapping[str, Callable[[], object]], rounds: int, *, warm_u
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
+            sleep(pause)
             start = perf_counter()
             result = run()
             seconds[name].append(perf_counter() - start)

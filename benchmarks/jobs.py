@@ -122,7 +122,7 @@ def predict_one_row(effort: Effort) -> list[Result]:
     if peer is not None:
         runs["CatBoost"] = lambda: _virtual_ensembles(peer, X, THREADS)
         runs["CatBoost, one thread"] = lambda: _virtual_ensembles(peer, X, 1)
-    times = interleaved(runs, SINGLE_ROW_CALLS, warm_up=True)
+    times = interleaved(runs, SINGLE_ROW_CALLS, warm_up=True, pause=0)
     what = f"predict_uncertainty of one row, {MEMBERS} members of {trees} trees"
     alone = {"ours": times["ours"], "CatBoost": times.get("CatBoost, one thread", ())}
     return [

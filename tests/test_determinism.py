@@ -9,6 +9,7 @@ from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._native import VARIABLE, available_instruction_sets, instruction_set, native
 
 INSTRUCTION_SETS = available_instruction_sets()
+ROWS = 6500  # enough for four threads to share one chain
 MANY_ROWS = 70_000  # more than the 65,535 whose weights fit the narrow histogram
 
 
@@ -18,7 +19,7 @@ def table(n, classes=0, features=5):
     random = np.random.default_rng(n + classes)
     X = random.normal(size=(n, features))
     X[:, -1] = X[:, -1].round()
-    y = X[:, 0] * X[:, 1] + X[:, -1] + random.normal(scale=0.3, size=n)
+    y = X[:, 0] * X[:, 1] + np.sin(3.0 * X[:, 2]) + 0.3 * X[:, -1] + random.normal(scale=0.5, size=n)
     if classes:
         y = np.digitize(y, np.quantile(y, np.arange(1, classes) / classes))
     return X, y
@@ -31,22 +32,22 @@ def with_holes(X):
 
 
 def weights():
-    return np.random.default_rng(2).uniform(0.1, 4.0, size=1500)
+    return np.random.default_rng(2).uniform(0.1, 4.0, size=ROWS)
 
 
 def stopped_early(**options):
-    X, y = table(1500)
-    trees = {"n_estimators": 60, "learning_rate": 0.5, "l2": 0.0, "variance_guard": 0.0, "early_stopping_rounds": 2}
+    X, y = table(ROWS)
+    trees = {"n_estimators": 60, "learning_rate": 1.0, "l2": 0.0, "variance_guard": 0.0, "early_stopping_rounds": 2}
     model = EpiBoostRegressor(**{**options, **trees})
-    return model.fit(X[:300], y[:300], eval_set=(X[300:], y[300:], weights()[300:]))
+    return model.fit(X[:2500], y[:2500], eval_set=(X[2500:], y[2500:], weights()[2500:]))
 
 
-def regressor(rows=1500, **own):
+def regressor(rows=ROWS, **own):
     return lambda **options: EpiBoostRegressor(**{**options, **own}).fit(*table(rows))
 
 
 def classifier(classes):
-    return lambda **options: EpiBoostClassifier(**options).fit(*table(1500, classes))
+    return lambda **options: EpiBoostClassifier(**options).fit(*table(ROWS, classes))
 
 
 # Each has its own path through the native core.
@@ -57,16 +58,19 @@ CASES = {
     "single": regressor(ensemble="single"),
     "no guard": regressor(variance_guard=0.0),
     "many rows, sglb": regressor(MANY_ROWS, n_members=3),
+    "many rows, all for the splits": regressor(MANY_ROWS, n_members=3, structure_rows=None),
+    "few rows for the splits": regressor(structure_rows=500),
+    "few rows for the splits, sgb": regressor(structure_rows=500, ensemble="sgb"),
     "many rows, sgb": regressor(MANY_ROWS, n_members=3, ensemble="sgb"),
     "many rows, virtual": regressor(MANY_ROWS, n_members=3, ensemble="virtual"),
     **{f"{classes} classes": classifier(classes) for classes in (2, 3, 6, 12, 20)},
-    "weights": lambda **options: EpiBoostRegressor(**options).fit(*table(1500), sample_weight=weights()),
+    "weights": lambda **options: EpiBoostRegressor(**options).fit(*table(ROWS), sample_weight=weights()),
     "weights, sgb": lambda **options: EpiBoostRegressor(**options, ensemble="sgb").fit(
-        *table(1500), sample_weight=weights()
+        *table(ROWS), sample_weight=weights()
     ),
-    "missing values": lambda **options: EpiBoostRegressor(**options).fit(with_holes(table(1500)[0]), table(1500)[1]),
+    "missing values": lambda **options: EpiBoostRegressor(**options).fit(with_holes(table(ROWS)[0]), table(ROWS)[1]),
     "single precision": lambda **options: EpiBoostRegressor(**options).fit(
-        table(1500)[0].astype(np.float32), table(1500)[1]
+        table(ROWS)[0].astype(np.float32), table(ROWS)[1]
     ),
     "many columns": lambda **options: EpiBoostRegressor(**options).fit(*table(300, features=70)),
     "early stopping": stopped_early,

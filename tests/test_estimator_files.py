@@ -403,6 +403,7 @@ FORGERIES = {
     "negative temperature": put("parameters", "temperature", value=-1.0),
     "too many bins": put("parameters", "max_bins", value=256),
     "no rows to see": put("parameters", "subsample", value=0.0),
+    "no rows for the splits": put("parameters", "structure_rows", value=0),
     "no patience": put("parameters", "early_stopping_rounds", value=0),
     "no threads": put("parameters", "n_jobs", value=0),
     "threads that are text": put("parameters", "n_jobs", value="all"),

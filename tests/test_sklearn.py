@@ -201,6 +201,12 @@ def test_a_second_fit_forgets_the_first(task, rows):
 # Processes that were forked while threads of the parent had been at work
 
 
+def enough_for_threads(X, y):
+    """Return many more rows of the same kind: threads do not share few."""
+    X = np.tile(X, (40, 1))
+    return X + np.random.default_rng(0).normal(scale=0.1, size=X.shape), np.tile(y, 40)
+
+
 def train_and_predict(task, X, y):
     model = small(task, n_members=4, n_jobs=2).fit(X, y)
     return parameters_of(model, X)
@@ -215,8 +221,7 @@ def train_and_send(connection, task, X, y):
 @every_task
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_process_trains_the_same_bits_after_its_parent_has_used_threads(task, rows):
-    X, y = np.tile(rows[0], (40, 1)), np.tile(rows[1], 40)  # long enough for threads to share the prediction as well
-    X = X + np.random.default_rng(0).normal(scale=0.1, size=X.shape)
+    X, y = enough_for_threads(*rows)
     expected = train_and_predict(task, X, y)
     fork = multiprocessing.get_context("fork")
     receiver, sender = fork.Pipe(duplex=False)
@@ -237,7 +242,7 @@ def test_a_forked_process_trains_the_same_bits_after_its_parent_has_used_threads
 @needs_fork
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_bare_fork_predicts_and_trains_one_chain_with_the_model_of_its_parent(table):
-    X, y = table
+    X, y = enough_for_threads(*table)
     model = small("regressor", "virtual", n_jobs=2).fit(X, y)
     expected = parameters_of(model, X)
     child = os.fork()

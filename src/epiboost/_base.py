@@ -71,7 +71,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         Posterior
             ``parameters`` has shape (members, n, outputs): mean and variance, or class probabilities.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "forest_")
         table = check_table(self, X, reset=False)
         return Posterior(self.forest_.predict(table, prefixes=self.prefixes_), self._family)
 
@@ -100,7 +100,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         path : str or path
             By custom it ends in ``.epib``.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "forest_")
         if not isinstance(self.engine, str):
             message = f"only models of an engine that has a name can be saved; this one was trained by {self.engine!r}"
             raise ValueError(message)  # noqa: TRY004 (the type is allowed, the file is not)
@@ -147,14 +147,20 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _from_file(cls, header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
         model = cls(**header["parameters"])
         recipe = model._recipe()
-        model.n_features_in_ = int(header["n_features"])
+        model.n_features_in_ = header["n_features"]
         if header["feature_names"] is not None:
             model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
         model.forest_ = forest_from_file(str(model.engine), header["forest"], arrays, n_jobs=model.n_jobs)
+        if not isinstance(model.n_features_in_, int) or model.forest_.n_features != model.n_features_in_:
+            message = f"the trees are for {model.forest_.n_features} columns, the header says {model.n_features_in_}"
+            raise ValueError(message)
         model.prefixes_ = recipe.prefixes
         model._labels_from_file(arrays)
         model._note_training()
         names = header["feature_names"]
+        if names is not None and not all(isinstance(name, str) for name in names):
+            message = "names of columns must be text"
+            raise ValueError(message)
         prefixes = header["prefixes"]
         probe = model.forest_.predict(np.full((1, model.n_features_in_), np.nan), prefixes=model.prefixes_)
         if (
@@ -168,6 +174,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return model
 
     def _train(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
+        self.__dict__.pop("forest_", None)  # a model that could not be trained anew is none
         recipe = self._recipe()
         parts = evaluation_parts(eval_set)
         if recipe.early_stopping_rounds is not None and parts is None:

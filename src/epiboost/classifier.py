@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 
 from epiboost._base import BaseEpiBoost
 from epiboost._typing import AnyArray, Floats
-from epiboost.data import Dataset, check_classification_target, class_numbers
+from epiboost.data import Dataset, check_classification_target, class_numbers, distinct_labels
 
 
 class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
@@ -101,7 +101,8 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         y : array of shape (n,)
             Labels: numbers, booleans or text.
         sample_weight : array of shape (n,), optional
-            What each row counts for: weight two is the same as the row twice.
+            What each row counts for: weight two is the same as the row twice. Weights of less than one on average are
+            scaled up to an average of one.
         eval_set : (X, y) or (X, y, sample_weight), optional
             Rows on which the loss is measured after every tree.
 
@@ -148,7 +149,7 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         return check_classification_target(y)
 
     def _learn_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
-        self.classes_ = np.unique(y)
+        self.classes_ = distinct_labels(y)
         if len(self.classes_) < 2:  # noqa: PLR2004 (a classifier tells two apart)
             label = self.classes_[0] if len(self.classes_) else "none"
             message = f"Classifier can't train when only one class is present: {label!r} is the only label of y"
@@ -169,7 +170,12 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
 
     def _labels_from_file(self, arrays: dict[str, AnyArray]) -> None:
         classes = arrays["classes"]
-        if classes.ndim != 1 or len(np.unique(classes)) != len(classes):
-            message = "labels must be distinct"
+        numbers = classes.dtype.kind == "f"
+        if (
+            classes.ndim != 1
+            or not np.array_equal(np.unique(classes), classes)
+            or (numbers and np.isnan(classes).any())
+        ):
+            message = "labels must be distinct, in order and not missing"
             raise ValueError(message)
-        self.classes_ = classes.astype(object) if arrays["classes_are_objects"] else classes
+        self.classes_ = classes.astype(object) if bool(arrays["classes_are_objects"]) else classes

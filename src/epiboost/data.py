@@ -17,6 +17,9 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from epiboost._typing import AnyArray, Floats
 
+_MOST_ROWS = 1e15  # whole numbers up to here add up exactly
+_MOST_COLUMNS = 65_535
+
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
@@ -45,12 +48,17 @@ class Dataset:
 
 def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", reset: bool) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
     """Return the table as floats, having compared its columns with those the estimator knows (or noted them)."""
+    if isinstance(X, np.ndarray):
+        _refuse_dates(X, "X")
     if not nw.dependencies.is_into_dataframe(X):
-        return _check_numbers(estimator, X, y=y, reset=reset)
+        if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+            message = "X is a lazy frame; collect it first"
+            raise TypeError(message)
+        return _narrow(_check_numbers(estimator, X, y=y, reset=reset))
     _require_numeric_columns(nw.from_native(X, eager_only=True))
     # names and their number are compared on the frame; values are then checked as those of any array
     validate_data(estimator, X, y, skip_check_array=True, reset=reset)
-    return _check_numbers(None, _frame_to_array(nw.from_native(X, eager_only=True)))
+    return _narrow(_check_numbers(None, _frame_to_array(nw.from_native(X, eager_only=True))))
 
 
 def check_weight(sample_weight: Any, n_samples: int) -> Floats:  # noqa: ANN401 (anything a user may pass)
@@ -69,12 +77,19 @@ def check_weight(sample_weight: Any, n_samples: int) -> Floats:  # noqa: ANN401 
     if not weight.any():
         message = "sample_weight is zero for every row; at least two rows must count"
         raise ValueError(message)
+    if weight.max() * n_samples > _MOST_ROWS:
+        message = (
+            f"sample_weight must not count for more than {_MOST_ROWS:.0e} rows in all; got a weight of {weight.max()}"
+        )
+        raise ValueError(message)
     return weight
 
 
 def check_regression_target(y: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
     """Return target values: one finite number a row."""
-    values = check_array(_plain(y), ensure_2d=False, dtype=None, input_name="y")
+    values = check_array(_plain(y), ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=False)
+    _refuse_dates(values, "y")
+    values = check_array(values, ensure_2d=False, dtype=None, input_name="y")
     if values.dtype.kind in "OUS":
         values = check_array(values, ensure_2d=False, dtype=np.float64, input_name="y")
     return np.asarray(column_or_1d(values, warn=True), dtype=np.float64)
@@ -83,11 +98,12 @@ def check_regression_target(y: Any) -> Floats:  # noqa: ANN401 (anything a user 
 def check_classification_target(y: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
     """Return labels: one a row, none missing."""
     labels = column_or_1d(_plain(y), warn=True)
-    if labels.dtype.kind == "O" and any(label is None or label != label for label in labels):  # noqa: PLR0124 (NaN is not itself)
+    if _any_missing(labels):
         message = "y holds missing labels; every row needs one"
         raise ValueError(message)
     if labels.dtype.kind == "f":
         check_array(labels, ensure_2d=False, input_name="y")
+    distinct_labels(labels)
     check_classification_targets(labels)
     return np.asarray(labels)
 
@@ -121,12 +137,45 @@ def _check_numbers(estimator: BaseEstimator | None, X: Any, *, y: Any = None, re
     return np.asarray(validate_data(estimator, X, reset=reset, y="no_validation", **options))
 
 
+def _any_missing(labels: AnyArray) -> bool:
+    if labels.dtype.kind in "mM":
+        return bool(np.isnat(labels).any())
+    # pandas marks what is missing with objects of its own, of which nothing can be asked but the name of their type
+    return labels.dtype.kind == "O" and any(
+        label is None or (isinstance(label, float) and np.isnan(label)) or type(label).__name__ in {"NAType", "NaTType"}
+        for label in labels
+    )
+
+
+def _refuse_dates(array: AnyArray, name: str) -> None:
+    if array.dtype.kind in "mM":
+        message = f"{name} holds dates or durations ({array.dtype}); turn them into numbers, say days since a fixed day"
+        raise ValueError(message)
+
+
+def _narrow(table: AnyArray) -> AnyArray:
+    if table.shape[1] > _MOST_COLUMNS:
+        message = f"X must have at most {_MOST_COLUMNS} columns; got {table.shape[1]}"
+        raise ValueError(message)
+    return table
+
+
 def _plain(y: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
     """Return what NumPy reads well: a series of any data frame library becomes an array."""
     series = nw.from_native(y, allow_series=True, pass_through=True, eager_only=True)
     if isinstance(series, nw.Series):
         return series.to_numpy()
     return y
+
+
+def distinct_labels(labels: AnyArray) -> AnyArray:
+    """Return the labels that occur, in order."""
+    try:
+        return np.unique(labels)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in labels})
+        message = f"y mixes labels that have no order, of types {', '.join(kinds)}; make them all text or all numbers"
+        raise ValueError(message) from error
 
 
 def _require_numeric_columns(frame: nw.DataFrame[Any]) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 EnsembleKind = Literal["single", "sgb", "sglb", "virtual"]
 MAX_DEPTH = 8
 MAX_BINS = 255
+_MOST = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +161,9 @@ class Recipe:
 
 
 def _require_whole(name: str, value: object, least: int, most: int | None = None) -> None:
-    allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+    allowed = f"of at least {least} and below 2^31" if most is None else f"from {least} to {most}"
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or not least <= int(value) <= (int(value) if most is None else most):  # type: ignore[call-overload]
+    if not whole or not least <= int(value) <= (_MOST if most is None else most):  # type: ignore[call-overload]
         message = f"{name} must be a whole number {allowed}; got {value!r}"
         raise ValueError(message)
 

@@ -34,10 +34,19 @@ def own_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats
     """
     hashes = native().hash_rows(codes)
     order = np.lexsort((weight, y, hashes))
-    if len(order) < 2:  # noqa: PLR2004 (one row has no equal)
-        return order, weight[order]
     alike = (hashes[order[1:]] == hashes[order[:-1]]) & (y[order[1:]] == y[order[:-1]])
     suspects = np.flatnonzero(alike)
     alike[suspects] = (codes[order[suspects + 1]] == codes[order[suspects]]).all(axis=1)
     firsts = np.flatnonzero(np.concatenate([[True], ~alike]))
-    return order[firsts], np.add.reduceat(weight[order], firsts)
+    return order[firsts], _worth_a_row(np.add.reduceat(weight[order], firsts))
+
+
+def _worth_a_row(weight: Floats) -> Floats:
+    """Scale weights of less than one on average up to an average of one.
+
+    They cannot be meant as counts (often they add up to one), and would leave a table that is worth less than its rows.
+    """
+    largest = weight.max()
+    relative = weight / largest
+    average = relative.mean()
+    return weight if average * largest >= 1 else relative / average

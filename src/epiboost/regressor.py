@@ -146,7 +146,8 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
             Numbers, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
-            What each row counts for: weight two is the same as the row twice.
+            What each row counts for: weight two is the same as the row twice. Weights of less than one on average are
+            scaled up to an average of one.
         eval_set : (X, y) or (X, y, sample_weight), optional
             Rows on which the loss is measured after every tree.
 

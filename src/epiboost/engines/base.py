@@ -26,6 +26,10 @@ class Forest(Protocol):
         """
 
     @property
+    def n_features(self) -> int:
+        """How many columns a table must have."""
+
+    @property
     def evaluation(self) -> Floats:
         """Losses on the evaluation rows, shape (members, trees); no columns without such rows."""
 

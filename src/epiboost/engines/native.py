@@ -63,6 +63,11 @@ class NativeForest:
         return {**self.__dict__, "_ready": {}}
 
     @property
+    def n_features(self) -> int:
+        """How many columns a table must have."""
+        return self.bins.n_features
+
+    @property
     def n_trees(self) -> AnyArray:
         """How many trees each chain has, shape (members,)."""
         return self.count
