@@ -8,7 +8,7 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 	$(shell find src -type f -not -path '*/__pycache__/*' -not -name '*.so')
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint format bench-quality clean
+.PHONY: help install demo test test-slow lint format bench bench-quick bench-quality clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 18
@@ -34,6 +34,12 @@ format: $(VENV)/.tools  ## set the code in its usual form
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
+bench: install $(VENV)/.bench  ## compare speed with other libraries and renew docs/benchmarks.md
+	$(BIN)/python benchmarks/speed.py --growth --docs
+
+bench-quick: install $(VENV)/.bench  ## compare speed with other libraries in under two minutes
+	$(BIN)/python benchmarks/speed.py --quick
+
 bench-quality: install  ## compare the quality of predictions and uncertainties
 	$(BIN)/python benchmarks/quality.py
 
@@ -45,6 +51,10 @@ $(VENV)/.tools: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.tools
+	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
 
 # Not editable: what is tested is what a user gets.

@@ -21,6 +21,7 @@ import growth
 from jobs import JOBS, LARGE_JOBS, Effort
 from results import Result, machine, page, table
 
+BUSY = 0.5
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
@@ -49,6 +50,9 @@ def main() -> None:
 
 
 def _run(numbers: tuple[int, ...], effort: Effort) -> list[Result]:
+    load = os.getloadavg()[0]
+    if load > BUSY:
+        _note(f"the machine is busy (load {load:.1f}): figures will mean little, those of OpenMP libraries least")
     if not os.environ.get("EPIBOOST_DATA"):
         _note("EPIBOOST_DATA is not set: generated tables stand in for protein and kin8nm")
     results: list[Result] = []

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from epiboost import posterior as posterior_module
+from epiboost import mixture as mixture_module
 from epiboost.posterior import Posterior
 
 law = settings(deadline=None, max_examples=50)
@@ -148,13 +148,13 @@ def test_a_quantile_does_not_depend_on_the_length_of_the_table():
 @pytest.mark.parametrize("point_masses", [0, 1], ids=["normals", "a point mass"])
 def test_a_quantile_takes_few_evaluations(monkeypatch, point_masses):
     evaluations = []
-    probit = posterior_module._probit
+    probit = mixture_module._probit
 
     def counted(x, mean, std):
         evaluations.append(x.size)
         return probit(x, mean, std)
 
-    monkeypatch.setattr(posterior_module, "_probit", counted)
+    monkeypatch.setattr(mixture_module, "_probit", counted)
     random = np.random.default_rng(0)
     mean, std = random.normal(size=(10, 4_000)), random.gamma(1.0, size=(10, 4_000))
     std[:point_masses] = 0.0

@@ -18,12 +18,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from scipy.special import expit, softmax
 
 from epiboost._typing import Family, Floats
-
-LOG_STD_RANGE = (-10.0, 5.0)
-"""Log standard deviations stay in this range, in units of the target's own standard deviation (as in objective.hpp)."""
 
 BINARY = 2
 _NEAR_ZERO = 1e-9  # the spread of a constant target, as a share of its size: it must not be zero
@@ -41,9 +37,6 @@ class Objective(Protocol):
 
     def encode(self, y: Floats) -> Floats:
         """Return targets in the units of the score, shape (n,)."""
-
-    def parameters(self, scores: Floats) -> Floats:
-        """Return distribution parameters of scores of shape (members, n, outputs)."""
 
     @property
     def units(self) -> tuple[float, float]:
@@ -88,12 +81,6 @@ class Normal:
         """Return the standardised target."""
         return (y - self.location) / self.scale
 
-    def parameters(self, scores: Floats) -> Floats:
-        """Return (mean, variance)."""
-        log_std = np.clip(scores[..., 1], *LOG_STD_RANGE)
-        mean = self.location + self.scale * scores[..., 0]
-        return np.stack([mean, np.square(self.scale * np.exp(log_std))], axis=-1)
-
     @property
     def units(self) -> tuple[float, float]:
         """Return the target's location and scale."""
@@ -128,10 +115,6 @@ class Bernoulli:
         """Return 0 and 1 as they are."""
         return y
 
-    def parameters(self, scores: Floats) -> Floats:
-        """Return the probabilities of both classes."""
-        return np.stack([expit(-scores[..., 0]), expit(scores[..., 0])], axis=-1)
-
     @property
     def units(self) -> tuple[float, float]:
         """Return zero and one: probabilities have no units."""
@@ -165,10 +148,6 @@ class Categorical:
     def encode(self, y: Floats) -> Floats:
         """Return class numbers as they are."""
         return y
-
-    def parameters(self, scores: Floats) -> Floats:
-        """Return the classes' probabilities."""
-        return np.asarray(softmax(scores, axis=-1))
 
     @property
     def units(self) -> tuple[float, float]:

@@ -28,9 +28,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from epiboost._typing import Family, Floats, Integers
+from epiboost.mixture import mixture_quantile, normal_logpdf, standardise
 from epiboost.uncertainty import Uncertainty, check_parameters, decompose_categorical, decompose_normal
 
 _SUM_TOLERANCE = 1e-3
@@ -41,7 +42,6 @@ _BLOCK_SAMPLES = 4096
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _LARGEST_BELOW_ONE = 1.0 - _EPSILON / 2
-_LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +144,7 @@ class Posterior:
             mean = np.ascontiguousarray(self.parameters[:, samples, 0])
             std = np.sqrt(self.parameters[:, samples, 1])
             for column, level in enumerate(levels):
-                quantiles[samples, column] = _mixture_quantile(mean, std, float(level))
+                quantiles[samples, column] = mixture_quantile(mean, std, float(level))
         np.maximum.accumulate(quantiles, axis=1, out=quantiles)
         return quantiles[:, np.searchsorted(levels, q)]
 
@@ -198,7 +198,7 @@ class Posterior:
         probability = np.zeros_like(y)
         for parameters in self.parameters:
             mean, variance = _columns(parameters, y.ndim)
-            probability += ndtr(_standardise(y, mean, np.sqrt(variance)))
+            probability += ndtr(standardise(y, mean, np.sqrt(variance)))
         return probability / self.n_members
 
     def logpdf(self, y: npt.ArrayLike) -> Floats:
@@ -226,7 +226,7 @@ class Posterior:
         for parameters in self.parameters:
             mean, variance = _columns(parameters, y.ndim)
             with np.errstate(invalid="ignore"):
-                np.logaddexp(log_density, _normal_logpdf(y, mean, variance), out=log_density)
+                np.logaddexp(log_density, normal_logpdf(y, mean, variance), out=log_density)
         log_density -= np.log(self.n_members)
         return log_density
 
@@ -313,82 +313,3 @@ def _columns(parameters: Floats, ndim: int) -> tuple[Floats, Floats]:
     """Give a member's means and variances in a shape that broadcasts against y."""
     mean, variance = parameters[:, 0], parameters[:, 1]
     return (mean, variance) if ndim == 1 else (mean[:, np.newaxis], variance[:, np.newaxis])
-
-
-def _standardise(y: Floats, mean: Floats, std: Floats) -> Floats:
-    """Return (y - mean) / std; at a point mass that is plus infinity from the mean on, minus infinity before it."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        scaled: Floats = (y - mean) / std
-    if not std.all():
-        np.copyto(scaled, np.inf, where=(std == 0.0) & (y == mean))
-    return scaled
-
-
-def _normal_logpdf(y: Floats, mean: Floats, variance: Floats) -> Floats:
-    scaled = _standardise(y, mean, np.sqrt(variance))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        log_density: Floats = -0.5 * (np.square(scaled) + np.log(variance) + _LOG_TWO_PI)
-    if not variance.all():
-        np.copyto(log_density, np.where(y == mean, np.inf, -np.inf), where=(variance == 0.0) & ~np.isnan(y))
-    return log_density
-
-
-def _mixture_quantile(mean: Floats, std: Floats, q: float) -> Floats:
-    """Find the q-quantile of each column's mixture; mean and std are of shape (members, samples)."""
-    quantiles = mean + std * ndtri(q)
-    lower, upper = quantiles.min(axis=0), quantiles.max(axis=0)
-    if not std.all():
-        lower, upper = _narrow_at_point_masses(mean, std, q, lower, upper)
-    if q > 1.0 - q:
-        return -_solve(-mean, std, 1.0 - q, -upper, -lower)
-    return _solve(mean, std, q, lower, upper)
-
-
-def _narrow_at_point_masses(mean: Floats, std: Floats, q: float, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """Move the bracket's ends to the point masses next to the root, and both to the one where F jumps past q."""
-    is_point = std == 0.0
-    for point, here in zip(mean, is_point, strict=True):
-        scaled = _standardise(point, mean, std)
-        reached = ndtr(scaled).mean(axis=0) >= q
-        scaled[is_point & (mean == point)] = -np.inf
-        reached_before = ndtr(scaled).mean(axis=0) >= q
-        lower = np.where(here & ~reached_before, np.maximum(lower, point), lower)
-        upper = np.where(here & reached, np.minimum(upper, point), upper)
-    return lower, upper
-
-
-@np.errstate(all="ignore")  # an infinite or undefined Newton step is expected, and replaced by a bisection
-def _solve(mean: Floats, std: Floats, q: float, lower: Floats, upper: Floats) -> Floats:
-    """Solve F(x) = q for q of at most one half, in all columns at once; a column is dropped when it is solved."""
-    root = upper.copy()
-    target = ndtri(q)
-    columns = np.flatnonzero(lower < upper)
-    mean, std, lower, upper = mean[:, columns], std[:, columns], lower[columns], upper[columns]
-    x = np.clip(np.mean(mean + std * target, axis=0), lower, upper)
-    move = upper - lower
-    while columns.size:
-        probability, slope = _probit(x, mean, std)
-        below = probability < q
-        lower, upper = np.where(below, x, lower), np.where(below, upper, x)
-        step = (target - ndtri(probability)) / slope
-        newton = (np.abs(step) <= np.abs(move) / 2) & _inside(x + step, lower, upper)
-        proposal = np.where(newton, x + step, lower / 2 + upper / 2)
-        solved = (np.abs(probability - q) <= 16 * _EPSILON * q) | (np.abs(step) <= 2 * _EPSILON * np.abs(x))
-        done = solved | ~_inside(proposal, lower, upper)
-        root[columns[done]] = np.where(solved, x, upper)[done]
-        left = ~done
-        columns, mean, std = columns[left], mean[:, left], std[:, left]
-        move, x, lower, upper = (proposal - x)[left], proposal[left], lower[left], upper[left]
-    return root
-
-
-def _inside(x: Floats, lower: Floats, upper: Floats) -> npt.NDArray[np.bool_]:
-    return (lower < x) & (x < upper)
-
-
-def _probit(x: Floats, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-    """Return F(x) and the derivative of Φ⁻¹(F(x))."""
-    scaled = _standardise(x, mean, std)
-    probability: Floats = ndtr(scaled).mean(axis=0)
-    density = (np.exp(-0.5 * np.square(scaled)) / np.where(std == 0.0, 1.0, std)).mean(axis=0)
-    return probability, density / np.exp(-0.5 * np.square(ndtri(probability)))
