@@ -103,7 +103,7 @@ Seconds grow as the size to the power below (least squares on logarithms).
 
 def draw(found: list[Series], path: Path) -> None:
     """Draw all series on one figure."""
-    figure = Figure(figsize=(10, 7.5), layout="constrained")
+    figure = Figure(figsize=(10, 9), layout="constrained")
     panels = figure.subplots(2, 2)
     for series in found:
         panel = panels[("train", "predict").index(series.what), ("rows", "features").index(series.size)]
@@ -116,7 +116,7 @@ def draw(found: list[Series], path: Path) -> None:
         panel.set_xticks(series.sizes, [f"{size:,}" for size in series.sizes], minor=False)
         panel.set_xticks([], minor=True)
         panel.grid(visible=True, which="major", alpha=0.3)
-        panel.legend(frameon=False)
+        panel.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
     figure.suptitle(f"One chain of {TREES} trees on {THREADS} threads")
     figure.savefig(path, dpi=120)
 

@@ -64,12 +64,13 @@ class Result:
 def table(results: Sequence[Result]) -> str:
     """Return all lines as a Markdown table, and how many bars are kept."""
     judged = [result.met for result in results if result.met is not None]
+    open_bars = sum(result.bar is not None and result.met is None for result in results)
     lines = [
         "| job | what | peer | ours | peer's | ratio | bar | |",
         "|---|---|---|---|---|---|---|---|",
         *(result.to_row() for result in results),
         "",
-        f"Bars met: {sum(judged)} of {len(judged)}.",
+        f"Bars met: {sum(judged)} of {len(judged)}; {open_bars} more lack a peer that is not installed.",
     ]
     return "\n".join(lines)
 

@@ -12,7 +12,7 @@ and is no error: a machine may be busy.
 import json
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
@@ -80,6 +80,8 @@ def _arguments() -> Namespace:
         parser.error(f"--repeats must be at least 1; got {asked.repeats}")
     if asked.quick and (asked.growth or asked.docs):
         parser.error("--quick figures are too rough for --growth and --docs")
+    if asked.docs and asked.only is not None:
+        parser.error("--docs holds all jobs; leave out --only")
     if asked.only is None:
         asked.only = tuple(number for number in JOBS if not (asked.quick and number in LARGE_JOBS))
     return asked
@@ -91,7 +93,7 @@ def _numbers(text: str) -> tuple[int, ...]:
     unknown = [part for part in text.split(",") if part.strip() not in map(str, JOBS)]
     if unknown:
         message = f"jobs are {', '.join(map(str, JOBS))}; got {', '.join(unknown)}"
-        raise ValueError(message)
+        raise ArgumentTypeError(message)
     return tuple(int(part) for part in text.split(","))
 
 

@@ -811,6 +811,26 @@ def test_after_a_failed_fit_no_table_of_other_columns_is_predicted():
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "refused\n", "")
 
 
+def test_the_forest_itself_refuses_a_table_of_other_columns():
+    ended = run_python(
+        """
+        import numpy as np
+        from epiboost import EpiBoostRegressor
+
+        table = np.random.default_rng(0).normal(size=(60, 3))
+        forest = EpiBoostRegressor(n_members=2, n_estimators=5, random_state=0).fit(table, table[:, 0]).forest_
+        for columns in (1, 2, 4, 400):
+            try:
+                forest.predict(np.ones((5, columns)))
+            except ValueError:
+                print("refused", columns)
+        """
+    )
+    assert (ended.returncode, ended.stdout.split(), ended.stderr) == (
+        0, ["refused", "1", "refused", "2", "refused", "4", "refused", "400"], "",
+    )  # fmt: skip
+
+
 @every_task
 @pytest.mark.parametrize(("kind", "n_jobs"), [("sglb", 1), ("sglb", 2), ("virtual", 1), ("virtual", 2)])
 def test_an_error_in_the_progress_callback_stops_the_training(task, kind, n_jobs, monkeypatch):

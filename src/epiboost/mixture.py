@@ -1,8 +1,8 @@
 """Mixtures of Normals: their quantiles, to the last digits.
 
-The quantile of a mixture has no closed form, but lies between the smallest and the largest of its members' quantiles. It is
-found there by Newton's method on the probit scale, on which a single Normal is a straight line, with bisection wherever a
-step would leave the bracket. A member of zero variance is a point mass.
+The quantile of a mixture has no closed form, but lies between the smallest and the largest of its members' quantiles.
+It is found there by Newton's method on the probit scale, on which a single Normal is a straight line, with bisection
+wherever a step would leave the bracket. A member of zero variance is a point mass.
 """
 
 import numpy as np

@@ -179,17 +179,18 @@ class Grower {
     }
 
     void complete(const Fill& fill, std::size_t number, std::size_t offset) {
+        const std::size_t size = feature_size_;
         Word* __restrict summed = slot(fill.slot) + offset;
         if (workers_.size() > 1) {
-            std::copy_n(own_histogram(0, number) + offset, feature_size_, summed);
+            std::copy_n(own_histogram(0, number) + offset, size, summed);
             for (std::size_t rank = 1; rank < workers_.size(); ++rank) {
                 const Word* part = own_histogram(rank, number) + offset;
-                for (std::size_t i = 0; i < feature_size_; ++i) summed[i] += part[i];
+                for (std::size_t i = 0; i < size; ++i) summed[i] += part[i];
             }
         }
         if (fill.sibling_slot < 0) return;
         Word* __restrict sibling = slot(fill.sibling_slot) + offset;
-        for (std::size_t i = 0; i < feature_size_; ++i) sibling[i] -= summed[i];
+        for (std::size_t i = 0; i < size; ++i) sibling[i] -= summed[i];
     }
 
     void choose(Worker& worker, int level) const {
