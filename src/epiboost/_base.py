@@ -154,6 +154,9 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         if not isinstance(model.n_features_in_, int) or model.forest_.n_features != model.n_features_in_:
             message = f"the trees are for {model.forest_.n_features} columns, the header says {model.n_features_in_}"
             raise ValueError(message)
+        if recipe.ensemble == "virtual" and recipe.n_estimators != model.forest_.n_trees[0]:
+            message = f"the chain has {model.forest_.n_trees[0]} trees, the parameters say {recipe.n_estimators}"
+            raise ValueError(message)
         model.prefixes_ = recipe.prefixes
         model._labels_from_file(arrays)
         model._note_training()

@@ -151,8 +151,7 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
     def _learn_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
         self.classes_ = distinct_labels(y)
         if len(self.classes_) < 2:  # noqa: PLR2004 (a classifier tells two apart)
-            label = self.classes_[0] if len(self.classes_) else "none"
-            message = f"Classifier can't train when only one class is present: {label!r} is the only label of y"
+            message = f"Classifier can't train when only one class is present: y holds {self.classes_.tolist()}"
             raise ValueError(message)
         return self._read_target(X, y, weight)
 

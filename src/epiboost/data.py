@@ -179,7 +179,11 @@ def distinct_labels(labels: AnyArray) -> AnyArray:
 
 
 def _require_numeric_columns(frame: nw.DataFrame[Any]) -> None:
-    others = [(name, dtype) for name, dtype in frame.schema.items() if not (dtype.is_numeric() or dtype == nw.Boolean)]
+    others = [
+        (column.name, column.dtype)
+        for column in frame.iter_columns()
+        if not (column.dtype.is_numeric() or column.dtype == nw.Boolean or column.null_count() == len(column))
+    ]
     if others:
         listed = ", ".join(f"{name!r} ({dtype})" for name, dtype in others)
         message = f"X has columns that are not numbers: {listed}; give each category a number or leave the column out"

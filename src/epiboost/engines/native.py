@@ -74,6 +74,9 @@ class NativeForest:
 
     def predict(self, table: AnyArray, *, prefixes: Sequence[int] | None = None) -> Floats:
         """Return distribution parameters, shape (members, samples, outputs)."""
+        if table.ndim != 2 or table.shape[1] != self.n_features:  # noqa: PLR2004 (rows and columns)
+            message = f"the table must have {self.n_features} columns; got shape {table.shape}"
+            raise ValueError(message)
         key = None if prefixes is None else tuple(int(prefix) for prefix in prefixes)
         if key not in self._ready:
             self._ready[key] = self._make_ready(key)
