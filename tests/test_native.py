@@ -55,11 +55,11 @@ def small_table(objective, weights, *, missing, n=150, seed=0):
 
 def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=None, patience=0):
     """Call the native trainer as the engine does."""
-    code, start = OBJECTIVES[recipe.objective]
+    code = OBJECTIVES[recipe.objective][0]
     options = {
         "objective": code,
         "outputs": recipe.outputs,
-        "start": list(start),
+        "start": [float(value) for value in recipe.start],
         "trees": recipe.trees,
         "depth": recipe.depth,
         "learning_rate": recipe.learning_rate,
@@ -87,10 +87,45 @@ def recipe_of(objective, **options):
 def test_native_trees_equal_the_twins(core, objective, ensemble, weights, missing):
     sample, counts = small_table(objective, weights, missing=missing)
     recipe = recipe_of(objective, **ENSEMBLES[ensemble])
-    feature, threshold, leaf, count, _ = train(core, sample, counts, recipe)
+    trained = train(core, sample, counts, recipe)
+    assert trained[3].tolist() == [recipe.trees]
+    assert_trees_equal(trained, sample, counts, recipe)
+
+
+def wide_table(columns, classes, *, n=300, seed=0):
+    """A table of many columns and bins, for a Normal (no classes) or for many classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, columns))
+    signal = X[:, 0] + X[:, -1] ** 2 + 0.3 * rng.normal(size=n)
+    bins = Bins.fit(X, np.ones(n), 255)
+    y = (signal - signal.mean()) / signal.std()
+    if classes:
+        y = np.searchsorted(np.quantile(y, np.arange(1, classes) / classes), y).astype(float)
+    keys = np.arange(n, dtype=np.uint32)
+    return (bins.transform(X), y.astype(np.float32), np.ones(n, dtype=np.float32), keys), bins.counts
+
+
+@pytest.mark.parametrize(("columns", "classes"), [(9, 0), (17, 0), (9, 5), (3, 12), (2, 20)])
+def test_trees_of_wide_tables_and_many_classes_equal_the_twins(core, columns, classes):
+    sample, counts = wide_table(columns, classes)
+    start = (-np.log(classes),) * classes if classes else (0.0, 0.0)
+    recipe = reference.Recipe(
+        objective="categorical" if classes else "normal", outputs=len(start), start=start, trees=2, depth=2, noise=0.1
+    )
+    assert_trees_equal(train(core, sample, counts, recipe), sample, counts, recipe)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_trees_that_a_team_of_threads_grew_equal_the_twins(core, objective):
+    sample, counts = small_table(objective, "whole", missing=True, n=5000)
+    recipe = recipe_of(objective, trees=2, depth=2, noise=0.1)
+    assert_trees_equal(train(core, sample, counts, recipe, threads=3), sample, counts, recipe)
+
+
+def assert_trees_equal(trained, sample, counts, recipe):
+    feature, threshold, leaf, *_ = trained
     codes, y, weight, keys = sample
     twin = reference.train(codes, counts, y.astype(float), weight.astype(float), keys, recipe, 99)
-    assert count.tolist() == [recipe.trees]
     np.testing.assert_array_equal(feature[0], twin.feature)
     np.testing.assert_array_equal(threshold[0], twin.threshold)
     np.testing.assert_allclose(leaf[0], twin.leaf, rtol=2e-6, atol=1e-7)
@@ -100,12 +135,7 @@ def test_native_trees_equal_the_twins(core, objective, ensemble, weights, missin
 def test_trees_of_any_depth_equal_the_twins(core, depth):
     sample, counts = small_table("normal", "one", missing=False)
     recipe = recipe_of("normal", depth=depth, trees=3, noise=0.3)
-    feature, threshold, leaf, *_ = train(core, sample, counts, recipe)
-    codes, y, weight, keys = sample
-    twin = reference.train(codes, counts, y.astype(float), weight.astype(float), keys, recipe, 99)
-    np.testing.assert_array_equal(feature[0], twin.feature)
-    np.testing.assert_array_equal(threshold[0], twin.threshold)
-    np.testing.assert_allclose(leaf[0], twin.leaf, rtol=2e-6, atol=1e-7)
+    assert_trees_equal(train(core, sample, counts, recipe), sample, counts, recipe)
 
 
 def test_the_score_is_the_same_after_many_halvings_of_what_came_before(core):

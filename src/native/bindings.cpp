@@ -62,11 +62,9 @@ nb::list find_borders(Matrix<T> table, Array<double, 1> weights, int max_bins, i
     std::vector<std::vector<double>> found(numbers.columns);
     {
         nb::gil_scoped_release release;
-        const auto columns = static_cast<std::ptrdiff_t>(numbers.columns);
-#pragma omp parallel for num_threads(available_threads(threads)) schedule(dynamic) if (numbers.rows > 4096)
-        for (std::ptrdiff_t c = 0; c < columns; ++c) {
-            found[c] = quantile_borders(numbers, static_cast<std::size_t>(c), span_of(weights), max_bins);
-        }
+        share_out(numbers.columns, 1, numbers.rows > 4096 ? threads : 1, [&](std::size_t column, std::size_t) {
+            found[column] = quantile_borders(numbers, column, span_of(weights), max_bins);
+        });
     }
     nb::list borders;
     for (const auto& column : found) {
@@ -93,15 +91,18 @@ nb::ndarray<nb::numpy, std::uint8_t> bin_table(Matrix<T> table, Array<double, 1>
 nb::ndarray<nb::numpy, std::uint64_t> hash_rows(Array<std::uint8_t, 2> bins) {
     const std::size_t columns = bins.shape(1);
     Fresh<std::uint64_t> hashes({bins.shape(0)});
-    for (std::size_t row = 0; row < bins.shape(0); ++row) {
-        const std::uint8_t* own = bins.data() + row * columns;
-        std::uint64_t hash = columns;
-        for (std::size_t first = 0; first < columns; first += 8) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, own + first, std::min<std::size_t>(8, columns - first));
-            hash = scramble(hash ^ word);
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t row = 0; row < bins.shape(0); ++row) {
+            const std::uint8_t* own = bins.data() + row * columns;
+            std::uint64_t hash = columns;
+            for (std::size_t first = 0; first < columns; first += 8) {
+                std::uint64_t word = 0;
+                std::memcpy(&word, own + first, std::min<std::size_t>(8, columns - first));
+                hash = scramble(hash ^ word);
+            }
+            hashes.data[row] = hash;
         }
-        hashes.data[row] = hash;
     }
     return hashes.release();
 }
@@ -162,11 +163,12 @@ Recipe recipe_of(const nb::dict& options) {
 
 // One table with its target: (bins, y, weights, keys).
 struct Sample {
+    Array<std::uint8_t, 2> bins;  // what the table points into
     Table table;
     Target target;
 
     Sample(const nb::tuple& arrays, const Array<std::int32_t, 1>& bin_counts) {
-        const auto bins = nb::cast<Array<std::uint8_t, 2>>(arrays[0]);
+        bins = nb::cast<Array<std::uint8_t, 2>>(arrays[0]);
         const auto y = nb::cast<Array<float, 1>>(arrays[1]);
         const auto weight = nb::cast<Array<float, 1>>(arrays[2]);
         const auto keys = nb::cast<Array<std::uint32_t, 1>>(arrays[3]);
@@ -270,7 +272,6 @@ std::vector<const char*> instruction_sets() {
 
 NB_MODULE(EPIBOOST_MODULE, module) {
     using namespace epiboost;
-    watch_for_forks();
     module.def("instruction_sets", [] {
         nb::list names;
         for (const char* name : instruction_sets()) names.append(name);

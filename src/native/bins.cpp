@@ -121,14 +121,13 @@ template <class Number>
 void bin_rows(const Numbers<Number>& table, const Borders& borders, int threads,
               std::uint8_t* bins) {
     const std::vector<BorderGroups> groups = group_borders(borders);
-    const auto rows = static_cast<std::ptrdiff_t>(table.rows);
-#pragma omp parallel for num_threads(available_threads(threads)) schedule(static) if (rows > 4096)
-    for (std::ptrdiff_t i = 0; i < rows; ++i) {
-        const auto row = static_cast<std::size_t>(i);
-        for (std::size_t column = 0; column < table.columns; ++column) {
-            bins[row * table.columns + column] = groups[column].bin_of(table.at(row, column));
+    share_out(table.rows, 4096, threads, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; ++row) {
+            for (std::size_t column = 0; column < table.columns; ++column) {
+                bins[row * table.columns + column] = groups[column].bin_of(table.at(row, column));
+            }
         }
-    }
+    });
 }
 
 template std::vector<double> quantile_borders(const Numbers<float>&, std::size_t, std::span<const double>, int);

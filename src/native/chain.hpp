@@ -73,7 +73,7 @@ class Chain {
             }
             if (team.rank == 0) watch.tree_done();
         }
-        if (team.rank == 0) *output_.count = recipe_.patience > 0 ? best_tree + 1 : tree;
+        if (team.rank == 0) *output_.count = recipe_.patience > 0 ? std::max(best_tree, 0) + 1 : tree;
     }
 
   private:

@@ -53,7 +53,7 @@ class LeafValues {
                 const float* __restrict values = (k < outputs_ ? gradients.of(k) : gradients.weight()) + row;
                 std::int32_t* __restrict own = fixed.data() + k * block;
                 const float scale = scale_[k];
-                for (std::size_t i = 0; i < block; ++i) own[i] = static_cast<std::int32_t>(values[i] * scale);
+                for (std::size_t i = 0; i < block; ++i) own[i] = nearest(values[i] * scale);
             }
             add_block(leaf, fixed.data(), sums.data());
         }
@@ -78,6 +78,8 @@ class LeafValues {
     }
 
   private:
+    static std::int32_t nearest(float x) { return static_cast<std::int32_t>(x + (x < 0.0f ? -0.5f : 0.5f)); }
+
     static float fixed_point(float largest) {
         if (!(largest > 0.0f)) return 1.0f;
         return static_cast<float>(std::ldexp(1.0, std::min(29 - std::ilogb(largest), 120)));

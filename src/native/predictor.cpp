@@ -87,27 +87,21 @@ template <class Number>
 void predict_strips(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, const Link& link,
                     int threads, double* parameters) {
     const std::vector<BorderGroups> groups = group_borders(borders);
-    const auto strips = static_cast<std::ptrdiff_t>((table.rows + strip - 1) / strip);
-#pragma omp parallel num_threads(available_threads(threads)) if (strips > 1)
-    {
+    share_out(table.rows, strip, threads, [&](std::size_t first, std::size_t last) {
+        const std::size_t count = last - first;
         std::vector<std::uint8_t> bins(table.columns * strip);
         std::vector<float> sums(trees.outputs * strip);
         std::vector<double> running(trees.outputs * strip);
-#pragma omp for schedule(dynamic)
-        for (std::ptrdiff_t s = 0; s < strips; ++s) {
-            const std::size_t first = static_cast<std::size_t>(s) * strip;
-            const std::size_t count = std::min(strip, table.rows - first);
-            bin_strip(table, groups, first, count, bins.data());
-            const auto add = [&](const Stretch& stretch, float* own) {
-                for (std::size_t b = 0; b < (count + block - 1) / block; ++b) {
-                    add_trees(stretch, bins.data() + b * table.columns * block, own + b * block, strip);
-                }
-            };
-            for (std::size_t member = 0; member < trees.members; ++member) {
-                run_member(trees, link, member, table.rows, first, count, strip, add, sums.data(), running.data(), parameters);
+        bin_strip(table, groups, first, count, bins.data());
+        const auto add = [&](const Stretch& stretch, float* own) {
+            for (std::size_t b = 0; b < (count + block - 1) / block; ++b) {
+                add_trees(stretch, bins.data() + b * table.columns * block, own + b * block, strip);
             }
+        };
+        for (std::size_t member = 0; member < trees.members; ++member) {
+            run_member(trees, link, member, table.rows, first, count, strip, add, sums.data(), running.data(), parameters);
         }
-    }
+    });
 }
 
 template <class Number>

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "elementary.hpp"
 #include "histogram.hpp"
 
 namespace epiboost {
@@ -34,6 +35,7 @@ struct Units {
 inline void add_scores(const std::int32_t (*running)[max_bins], int stride, int outputs, const Units& units,
                        float* __restrict scores) {
     constexpr float tiny = 1e-15f;  // an empty side has no gradient either: 0 / tiny = 0
+    constexpr float huge = 1e18f;   // the product of two must be a number
     float left_inverse[max_bins];
     float right_inverse[max_bins];
     const std::int32_t* weights = running[outputs];
@@ -41,8 +43,8 @@ inline void add_scores(const std::int32_t (*running)[max_bins], int stride, int 
     for (int b = 0; b < stride; ++b) {
         const float left = static_cast<float>(weights[b]) * units.weight + units.l2;
         const float right = static_cast<float>(all_weight - weights[b]) * units.weight + units.l2;
-        const float left_weight = left > tiny ? left : tiny;
-        const float right_weight = right > tiny ? right : tiny;
+        const float left_weight = clamp(left, tiny, huge);
+        const float right_weight = clamp(right, tiny, huge);
         const float inverse = 1.0f / (left_weight * right_weight);  // one division for both
         left_inverse[b] = inverse * right_weight;
         right_inverse[b] = inverse * left_weight;

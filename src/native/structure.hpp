@@ -36,9 +36,8 @@ class Structure {
             for (int rank = 0; rank < threads; ++rank) {
                 const Team team{rank, threads, nullptr};
                 const std::size_t blocks = padded(task.table.rows) / block;
-                const double drawn = task.structure_share * static_cast<double>((team.end(blocks) - team.begin(blocks)) * block);
                 shares_[rank].first = room;
-                room += static_cast<std::size_t>(drawn + 12.0 * std::sqrt(drawn) + 1.0);
+                room += task.most_drawn((team.end(blocks) - team.begin(blocks)) * block);
             }
             bins_.resize(room * task.table.columns + block);
         }

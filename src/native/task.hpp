@@ -35,7 +35,7 @@ struct Task {
         round_weights();
         const auto rows = static_cast<double>(table.rows);
         if (recipe.structure_rows > 0) structure_share = std::min(1.0, recipe.structure_rows / rows);
-        largest_level = std::min(126.0f, std::floor(0x1p30f / static_cast<float>(table.rows)));
+        largest_level = std::min(126.0f, std::floor(0x1p30f / static_cast<float>(most_rows())));
         const int most_bins = *std::max_element(table.bins.begin(), table.bins.end());
         stride = std::min(max_bins, (most_bins + 15) / 16 * 16);
     }
@@ -43,13 +43,19 @@ struct Task {
     // Whether a tree's structure comes from fewer rows than there are.
     bool samples_structure() const { return structure_share < 1.0; }
 
-    // A bound on the whole weights that histograms sum up. The number of rows drawn is Binomial: twelve standard
-    // deviations above its mean it does not go.
+    // A bound on the whole weights that histograms sum up.
     std::int64_t most_whole_weight() const {
         if (!samples_structure()) return total_whole_weight;
-        const double drawn = structure_share * static_cast<double>(table.rows);
-        const auto heaviest = *std::max_element(whole_weight.begin(), whole_weight.end());
-        return static_cast<std::int64_t>(drawn + 12.0 * std::sqrt(drawn) + 1.0) * heaviest;
+        return static_cast<std::int64_t>(most_rows()) * *std::max_element(whole_weight.begin(), whole_weight.end());
+    }
+
+    // A bound on the rows that choose a tree's splits.
+    std::size_t most_rows() const { return samples_structure() ? most_drawn(table.rows) : table.rows; }
+
+    // A bound on how many of so many rows are drawn. Their number is Binomial: this far above its mean it does not go.
+    std::size_t most_drawn(std::size_t rows) const {
+        const double drawn = structure_share * static_cast<double>(rows);
+        return static_cast<std::size_t>(drawn + 12.0 * std::sqrt(drawn) + 64.0);
     }
 
   private:

@@ -11,13 +11,29 @@ namespace epiboost {
 // a busy machine those who are late get the core.
 class Barrier {
   public:
+    struct Broken {};  // thrown to those who wait for a thread that has failed
+
     explicit Barrier(int size) : size_(size) {}
 
     void wait() {
+        pass();
+        if (broken_.load(std::memory_order_acquire)) throw Broken{};
+    }
+
+    // Lets everyone go: a thread of the team cannot come any more.
+    void give_up() {
+        broken_.store(true, std::memory_order_release);
+        phase_.fetch_add(1, std::memory_order_acq_rel);
+        phase_.notify_all();
+    }
+
+  private:
+    void pass() {
+        if (broken_.load(std::memory_order_acquire)) return;
         const unsigned phase = phase_.load(std::memory_order_acquire);
         if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
             arrived_.store(0, std::memory_order_relaxed);
-            phase_.store(phase + 1, std::memory_order_release);
+            phase_.fetch_add(1, std::memory_order_acq_rel);
             phase_.notify_all();
             return;
         }
@@ -30,8 +46,8 @@ class Barrier {
         phase_.wait(phase, std::memory_order_acquire);
     }
 
-  private:
     int size_;
+    std::atomic<bool> broken_{false};
     std::atomic<int> arrived_{0};
     std::atomic<unsigned> phase_{0};
 };

@@ -1,28 +1,48 @@
-// How many threads there are to use. In a process forked from one that has used OpenMP only the calling thread is alive,
-// and waiting for its old team would hang: such a child works on one thread, with the same results.
+// Threads for the length of one call: they are started for it and gone after it, so that nothing is left to a forked process
+// and no setting of a thread library can take some of them away.
 #pragma once
 
-#include <omp.h>
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
-#endif
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 namespace epiboost {
 
-inline bool& forked() {
-    static bool flag = false;
-    return flag;
+// Runs work(rank) for every rank below `threads`, rank 0 on the calling thread, and waits for all of them. The first
+// exception is thrown again here.
+template <class Work>
+void run_together(int threads, const Work& work) {
+    std::exception_ptr failure;
+    std::mutex failing;
+    const auto guarded = [&](int rank) {
+        try {
+            work(rank);
+        } catch (...) {
+            const std::lock_guard lock(failing);
+            if (!failure) failure = std::current_exception();
+        }
+    };
+    {
+        std::vector<std::jthread> others;
+        others.reserve(static_cast<std::size_t>(std::max(threads, 1)));
+        for (int rank = 1; rank < threads; ++rank) others.emplace_back(guarded, rank);
+        guarded(0);
+    }
+    if (failure) std::rethrow_exception(failure);
 }
 
-inline void watch_for_forks() {
-#if defined(__unix__) || defined(__APPLE__)
-    pthread_atfork(nullptr, nullptr, [] { forked() = true; });
-#endif
+// Runs work(begin, end) on stretches of [0, count) until all are done; whoever is free takes the next.
+template <class Work>
+void share_out(std::size_t count, std::size_t stretch, int threads, const Work& work) {
+    std::atomic<std::size_t> next{0};
+    const std::size_t stretches = (count + stretch - 1) / stretch;
+    run_together(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), stretches)), [&](int) {
+        for (std::size_t begin; (begin = next.fetch_add(stretch)) < count;) work(begin, std::min(begin + stretch, count));
+    });
 }
-
-inline int available_threads(int wanted) { return forked() || wanted < 1 ? 1 : wanted; }
-
-inline int thread_rank() { return omp_get_thread_num(); }
 
 }  // namespace epiboost

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
+#include <chrono>
+#include <deque>
 #include <thread>
 
 #include "chain.hpp"
@@ -12,6 +13,19 @@ namespace epiboost {
 namespace {
 
 constexpr std::size_t rows_worth_a_thread = 2048;  // with fewer rows, threads wait for each other more than they work
+
+struct Leaving {  // counts a thread out, whichever way it goes
+    std::atomic<int>& busy;
+    ~Leaving() { --busy; }
+};
+
+// What the calling thread does until the last of the others is done.
+void keep_looking(Watch& watch, const std::atomic<int>& busy) {
+    while (busy > 0) {
+        watch.look();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
 
 // Where a member's trees go; trees that are never grown stay empty.
 ChainOutput output_of(const Trees& trees, const Recipe& recipe, std::size_t member) {
@@ -24,40 +38,66 @@ ChainOutput output_of(const Trees& trees, const Recipe& recipe, std::size_t memb
             trees.leaf.data() + first * leaf_values, trees.count.data() + member, trees.evaluation.data() + first};
 }
 
-// As many members as threads at a time, one thread each; those left over one by one, with all threads on each.
+// Members side by side, one thread each; the calling thread asks the watch until the last one is done.
 template <class Layout>
-void train_members(const Task& task, std::span<const std::uint64_t> seeds, int threads, Watch& watch, const Trees& trees) {
-    const std::size_t side_by_side = threads > 1 ? seeds.size() / threads * threads : seeds.size();
+void train_side_by_side(const Task& task, std::span<const std::uint64_t> seeds, int threads, Watch& watch, const Trees& trees) {
     std::atomic<std::size_t> next{0};
     std::atomic<int> busy{threads};
-    std::exception_ptr failure;
-    if (side_by_side > 0) {
-#pragma omp parallel num_threads(threads)
+    run_together(threads, [&](int rank) {
+        const bool asks = rank == 0;
         {
-            const bool asks = thread_rank() == 0;
-            try {
-                for (std::size_t member; !watch.stopped() && (member = next++) < side_by_side;) {
-                    Chain<Layout> chain(task, seeds[member], 1, output_of(trees, task.recipe, member));
-                    chain.run(Team{}, watch, asks);
-                }
-            } catch (...) {
-#pragma omp critical
-                failure = std::current_exception();
-            }
-            --busy;
-            while (asks && busy > 0) {  // the calling thread goes on asking until the last one is done
-                watch.look();
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            const Leaving leaving{busy};
+            for (std::size_t member; !watch.stopped() && (member = next++) < seeds.size();) {
+                Chain<Layout> chain(task, seeds[member], 1, output_of(trees, task.recipe, member));
+                chain.run(Team{}, watch, asks);
             }
         }
+        if (asks) keep_looking(watch, busy);
+    });
+}
+
+// Every member with a team of threads of its own, all at once. `first` is the number of the first of these members.
+template <class Layout>
+void train_in_teams(const Task& task, std::span<const std::uint64_t> seeds, std::size_t first, int team, Watch& watch,
+                    const Trees& trees) {
+    std::deque<Chain<Layout>> chains;
+    std::deque<Barrier> barriers;
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+        chains.emplace_back(task, seeds[i], team, output_of(trees, task.recipe, first + i));
+        barriers.emplace_back(team);
     }
-    if (failure) std::rethrow_exception(failure);
-    const int team = std::min(threads, static_cast<int>(task.table.rows / rows_worth_a_thread) + 1);
-    for (std::size_t member = side_by_side; member < seeds.size() && !watch.stopped(); ++member) {
-        Chain<Layout> chain(task, seeds[member], team, output_of(trees, task.recipe, member));
-        Barrier barrier(team);
-#pragma omp parallel num_threads(team)
-        chain.run(Team{thread_rank(), team, &barrier}, watch, thread_rank() == 0);
+    const int threads = team * static_cast<int>(seeds.size());
+    std::atomic<int> busy{threads};
+    run_together(threads, [&](int rank) {
+        const bool asks = rank == 0;
+        Barrier& barrier = barriers[rank / team];
+        {
+            const Leaving leaving{busy};
+            try {
+                chains[rank / team].run(Team{rank % team, team, &barrier}, watch, asks);
+            } catch (const Barrier::Broken&) {  // the one that failed says why
+            } catch (...) {
+                barrier.give_up();
+                throw;
+            }
+        }
+        if (asks) keep_looking(watch, busy);
+    });
+}
+
+// As many members as there are threads at a time; those left over share the threads among them.
+template <class Layout>
+void train_members(const Task& task, std::span<const std::uint64_t> seeds, int threads, Watch& watch, const Trees& trees) {
+    const std::size_t rest = seeds.size() % static_cast<std::size_t>(threads);
+    const std::size_t worth = task.table.rows / rows_worth_a_thread + 1;
+    const int team = rest > 0 ? static_cast<int>(std::min<std::size_t>(threads / rest, worth)) : 1;
+    const std::size_t whole = team > 1 ? seeds.size() - rest : seeds.size();
+    if (whole > 0) {
+        const int used = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), whole));
+        train_side_by_side<Layout>(task, seeds.first(whole), used, watch, trees);
+    }
+    if (whole < seeds.size() && !watch.stopped()) {
+        train_in_teams<Layout>(task, seeds.subspan(whole), whole, team, watch, trees);
     }
 }
 
@@ -66,7 +106,7 @@ void train_members(const Task& task, std::span<const std::uint64_t> seeds, int t
 bool train(const Table& table, const Target& target, const Recipe& recipe, const Table* evaluation_table,
            const Target* evaluation_target, std::span<const std::uint64_t> seeds, int threads, Watch& watch, Trees trees) {
     const Task task(table, target, recipe, evaluation_table, evaluation_target);
-    const int team = available_threads(threads);
+    const int team = std::max(threads, 1);
     if (recipe.outputs == 1) {
         train_members<PackedOne>(task, seeds, team, watch, trees);
     } else if (recipe.outputs == 2 && task.most_whole_weight() <= PackedTwo::capacity) {

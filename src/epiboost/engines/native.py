@@ -20,6 +20,9 @@ from epiboost.objectives import Objective, objective_from_header, objective_of
 from epiboost.ordering import own_order
 from epiboost.progress import Progress
 
+_MOST_NOISE = 1e9  # in standard deviations of the target: beyond that nothing is left of it
+_MOST_DEVIATIONS = 1e12  # squares of the target must fit single precision
+
 
 @dataclass(frozen=True, slots=True)
 class ReadyTrees:
@@ -165,7 +168,13 @@ class NativeEngine:
         evaluation = None
         if data.evaluation is not None:
             other = data.evaluation
-            evaluation = _sample(bins.transform(other.X, threads=threads), objective.encode(other.y), other.weight)
+            y_other = objective.encode(other.y)
+            if not np.abs(y_other).max() < _MOST_DEVIATIONS:
+                message = (
+                    f"eval_set holds targets that are more than {_MOST_DEVIATIONS:g} standard deviations off those of y"
+                )
+                raise ValueError(message)
+            evaluation = _sample(bins.transform(other.X, threads=threads), y_other, other.weight)
         total = len(specs) * spec.n_estimators
         options = _options(spec, objective, float(weight.sum()))
         feature, threshold, leaf, count, losses = native().train(
@@ -201,6 +210,12 @@ def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]
     """Return the recipe of the native core (problem.hpp) for a table of weight n."""
     guard = spec.variance_guard if objective.family == "normal" else 0.0
     noise = 0.0 if spec.temperature is None else float(np.sqrt(spec.temperature * 2.0 / (n * spec.learning_rate)))
+    if noise > _MOST_NOISE:
+        message = (
+            f"temperature={spec.temperature:g} and learning_rate={spec.learning_rate:g} give noise of {noise:.3g} "
+            f"standard deviations on every gradient; at most {_MOST_NOISE:g} are allowed"
+        )
+        raise ValueError(message)
     return {
         "objective": objective.code,
         "outputs": len(objective.start),
