@@ -18,7 +18,7 @@ install: $(VENV)/.installed  ## build the package and install it with its tools 
 demo: install  ## train on the heart and draw heart.png
 	$(BIN)/epiboost demo
 
-test: install  ## run the tests that take seconds
+test: install  ## run the tests, but for the slowest
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-slow: install  ## run the tests that take minutes
@@ -40,7 +40,7 @@ bench: install $(VENV)/.bench  ## compare speed with other libraries and renew d
 bench-quick: install $(VENV)/.bench  ## compare speed with other libraries in under two minutes
 	$(BIN)/python benchmarks/speed.py --quick
 
-bench-quality: install  ## compare the quality of predictions and uncertainties
+bench-quality: install $(VENV)/.bench  ## compare the quality of predictions and uncertainties
 	$(BIN)/python benchmarks/quality.py
 
 clean:  ## remove what was built, and the virtual environment

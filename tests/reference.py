@@ -11,6 +11,7 @@ import numpy as np
 
 LANGEVIN, ROUNDING, SUBSAMPLE, STRUCTURE = 1, 2, 3, 4
 M64 = (1 << 64) - 1
+HONEST_PULLS = 1.6
 f32 = np.float32
 
 
@@ -176,7 +177,8 @@ def train(bins, counts, y, weight, keys, recipe, seed):
     for tree in range(recipe.trees):
         score = start + moved
         guarded = recipe.variance_guard > 0 and recipe.objective == "normal"
-        raw = gradients(recipe, score, y, start[0] + honest if guarded else score[:, 0])
+        pull = moved[:, 0] - honest
+        raw = gradients(recipe, score, y, score[:, 0] - (HONEST_PULLS * pull if guarded else 0.0))
         mass = sampled_weight(recipe, weight, keys, seed, tree)
         gradient = mass[:, None] * raw
         if recipe.noise > 0:

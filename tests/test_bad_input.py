@@ -908,3 +908,14 @@ def test_an_interrupt_ends_a_long_training_at_once(kind, members):
     assert [line for line in output.splitlines() if not line.startswith("training")] == ["interrupted", "not fitted"]
     assert errors == ""
     assert took < 3.0
+
+
+@pytest.mark.parametrize("parameters", [{"temperature": 1e300}, {"learning_rate": 1e-300}])
+def test_noise_beyond_all_numbers_is_refused_by_name(parameters):
+    with pytest.raises(ValueError, match=r"temperature=.* and learning_rate=.* give noise of .*; at most"):
+        regressor(**parameters).fit(X, NUMBERS)
+
+
+def test_an_eval_set_beyond_all_numbers_is_refused_by_name():
+    with pytest.raises(ValueError, match="eval_set holds targets that are more than"):
+        regressor(early_stopping_rounds=2).fit(X, NUMBERS, eval_set=(X, NUMBERS + 1e200))

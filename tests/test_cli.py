@@ -389,3 +389,35 @@ def _all_of(controller):
     finally:
         os.close(controller)
     return shown.decode()
+
+
+def test_an_input_is_never_overwritten(train, model):
+    before = train.read_bytes(), model.read_bytes()
+    assert_one_line(epiboost("fit", train, "--target", "price", "-o", train, *SMALL), "train.csv", "it is an input")
+    assert_one_line(epiboost("predict", model, train, "-o", train), "train.csv", "it is an input")
+    assert (train.read_bytes(), model.read_bytes()) == before
+
+
+def test_a_model_is_not_written_under_the_name_of_a_table(train, tmp_path):
+    output = tmp_path / "model.csv"
+    assert_one_line(epiboost("fit", train, "--target", "price", "-o", output, *SMALL), "model.csv", ".epib")
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("option", ["--weight", "--ignore"])
+def test_the_target_is_nothing_else(train, tmp_path, option):
+    fitted = epiboost("fit", train, "--target", "price", option, "price", "-o", tmp_path / "model.epib", *SMALL)
+    assert_one_line(fitted, "'price' is the target")
+
+
+def test_a_table_in_another_encoding_is_refused_by_name(tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes("größe,price\n1,2\n3,4\n".encode("latin-1"))
+    assert_one_line(
+        epiboost("fit", path, "--target", "price", "-o", tmp_path / "model.epib", *SMALL), "latin.csv", "UTF-8"
+    )
+
+
+def test_a_missing_column_is_named_beside_those_there_are(train, tmp_path):
+    fitted = epiboost("fit", train, "--target", "cost", "-o", tmp_path / "model.epib", *SMALL)
+    assert_one_line(fitted, "lacks the column 'cost'", "it has 'age', 'size', 'price'")

@@ -1,8 +1,9 @@
 """Gradient boosting that knows what it does not know."""
 
 from epiboost.classifier import EpiBoostClassifier
+from epiboost.persistence import ModelFileError
 from epiboost.posterior import Posterior
 from epiboost.regressor import EpiBoostRegressor
 from epiboost.uncertainty import Uncertainty
 
-__all__ = ["EpiBoostClassifier", "EpiBoostRegressor", "Posterior", "Uncertainty"]
+__all__ = ["EpiBoostClassifier", "EpiBoostRegressor", "ModelFileError", "Posterior", "Uncertainty"]

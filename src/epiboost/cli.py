@@ -11,6 +11,10 @@ def main() -> None:
         require("typer", extra="cli", purpose="the command line")
     except ImportError as error:
         sys.exit(f"epiboost: {error}")
-    from epiboost.commands import app  # noqa: PLC0415 (needs typer, which is optional)
+    try:
+        from epiboost.commands import app  # noqa: PLC0415 (needs typer, which is optional)
 
-    app(prog_name="epiboost")
+        app(prog_name="epiboost")
+    except KeyboardInterrupt:  # before a command was there to take it
+        sys.stderr.write("epiboost: interrupted\n")
+        sys.exit(130)

@@ -69,8 +69,8 @@ def fit(
     ensemble: Annotated[EnsembleKind, typer.Option(help="Where the members come from.")] = "sglb",
     members: Annotated[int, typer.Option(help="Members of the ensemble.", min=1)] = 10,
     trees: Annotated[int, typer.Option(help="Trees of each member.", min=1)] = 1000,
-    rate: Annotated[float, typer.Option(help="The learning rate.")] = 0.1,
-    depth: Annotated[int, typer.Option(help="The depth of each tree.", min=1)] = 6,
+    rate: Annotated[float, typer.Option(help="The learning rate: above 0, at most 1.")] = 0.1,
+    depth: Annotated[int, typer.Option(help="The depth of each tree.", min=1, max=8)] = 6,
     weight: Annotated[str | None, typer.Option(help="The column that holds each row's weight.")] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(help="A column that is no feature, such as a name; may be given again.")
@@ -82,7 +82,13 @@ def fit(
     with _reported():
         from epiboost import tables  # noqa: PLC0415 (see the head of this file)
 
-        tables.check_writable(output)
+        tables.check_writable(output, sources=[train])
+        if output.suffix.lower() in tables.ENDINGS:
+            message = f"cannot write a model to {str(output)!r}: that is a table's name; let it end in .epib"
+            raise ValueError(message)
+        if target == weight or target in (ignore or []):
+            message = f"the column {target!r} is the target; it cannot be a weight or be ignored"
+            raise ValueError(message)
         table = tables.read_table(train)
         y = tables.column(table, target, source=train)
         weights = None if weight is None else tables.to_numpy(tables.column(table, weight, source=train))
@@ -119,7 +125,7 @@ def predict(
     ],
     coverage: Annotated[
         float | None,
-        typer.Option(help="Add the bounds of an interval that holds this share of targets (regression)."),
+        typer.Option(help="Add the bounds of an interval meant to hold this share of targets (regression)."),
     ] = None,
 ) -> None:
     """Predict each row of a table, with its total, data and knowledge uncertainty."""
@@ -127,7 +133,7 @@ def predict(
         from epiboost import tables  # noqa: PLC0415 (see the head of this file)
 
         tables.check_ending(output)
-        tables.check_writable(output)
+        tables.check_writable(output, sources=[model, test])
         fitted = _load(model)
         features = _known_features(fitted, tables.read_table(test), source=test)
         columns = _predicted_columns(fitted, features, coverage)
@@ -143,7 +149,7 @@ def demo(
     trees: Annotated[int, typer.Option(help="Trees of each member.", min=1)] = 1000,
     jobs: Annotated[int | None, typer.Option(help="Threads to train on.", show_default="one a core")] = None,
 ) -> None:
-    """Find a heart-shaped hole in a table: train, measure and draw in some seconds."""
+    """Find a heart-shaped hole in a table: train, measure and draw."""
     with _reported():
         from epiboost.demo import run  # noqa: PLC0415 (see the head of this file)
 

@@ -186,7 +186,10 @@ def _require_numeric_columns(frame: nw.DataFrame[Any]) -> None:
     ]
     if others:
         listed = ", ".join(f"{name!r} ({dtype})" for name, dtype in others)
-        message = f"X has columns that are not numbers: {listed}; give each category a number or leave the column out"
+        message = (
+            f"X has columns that are not numbers: {listed}; give each category a number, turn dates into numbers (say "
+            "days since a fixed day), or leave the column out"
+        )
         raise ValueError(message)
 
 

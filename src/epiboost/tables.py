@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -40,13 +41,19 @@ def check_ending(path: Path) -> str:
     return ending
 
 
-def check_writable(path: Path) -> None:
-    """Raise an error when a file could not be written, before any work is spent on its content."""
+def check_writable(path: Path, *, sources: Sequence[Path]) -> None:
+    """Raise an error when a file cannot or must not be written, before any work is spent on its content."""
+    if any(path.resolve() == source.resolve() for source in sources):
+        message = f"cannot write {str(path)!r}: it is an input of this command, which would be lost"
+        raise TableError(message)
     if path.is_dir():
         message = f"cannot write {str(path)!r}: it is a folder"
         raise TableError(message)
     if not path.resolve().parent.is_dir():
         message = f"cannot write {str(path)!r}: its folder does not exist"
+        raise TableError(message)
+    if not os.access(path.resolve().parent, os.W_OK):
+        message = f"cannot write {str(path)!r}: permission denied"
         raise TableError(message)
 
 
@@ -72,10 +79,14 @@ def read_table(path: Path) -> pa.Table:
     arrow = require("pyarrow", extra="cli", purpose="reading tables")
     try:
         table = _read_csv(path) if ending == ".csv" else _read_parquet(path)
+        names = table.column_names  # read as text only now
+    except UnicodeDecodeError as error:
+        message = f"cannot read {str(path)!r}: it is not UTF-8 text; save it as UTF-8"
+        raise TableError(message) from error
     except arrow.ArrowException as error:
         message = f"cannot read {str(path)!r}: {error}"
         raise TableError(message) from error
-    repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         message = f"{str(path)!r} has more than one column named {_listed(repeated)}"
         raise TableError(message)
@@ -111,6 +122,7 @@ def select_columns(table: pa.Table, names: Sequence[str], *, source: Path) -> pa
         message = f"{str(source)!r} lacks the column {_listed(missing)}"
         if len(missing) > 1:
             message = f"{str(source)!r} lacks {len(missing)} columns: {_listed(missing)}"
+        message = f"{message}; it has {_listed(table.column_names)}"
         raise TableError(message)
     return table.select(list(names))
 

@@ -97,6 +97,14 @@ class Uncertainty:
         """Return the number of samples."""
         return len(self.total)
 
+    def __repr__(self) -> str:
+        """Say how many samples there are and how unsure they are on average."""
+        means = ", ".join(
+            f"{name}={getattr(self, name).mean() if len(self) else float('nan'):.4g}"
+            for name in ("total", "data", "knowledge")
+        )
+        return f"Uncertainty({len(self)} samples, in {self.unit}; means: {means})"
+
     def to_frame(self, backend: FrameBackend = "pandas") -> Frame:
         """Give the three columns as a data frame, one row a sample.
 

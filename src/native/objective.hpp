@@ -14,6 +14,10 @@ namespace epiboost {
 constexpr float min_log_std = -10.0f;  // log standard deviations stay in a finite range, in units of the target's own
 constexpr float max_log_std = 5.0f;
 
+// A row bends a tree in two ways: through its leaf's value, and through the choice of splits, which the leave-one-out score
+// knows nothing of. So the residual that the variance sees is freed of more than the row's pull on leaf values.
+constexpr float honest_pulls = 1.6f;
+
 // Scores of a block, one array of `stride` rows an output.
 struct Scores {
     const float* raw;
@@ -31,7 +35,8 @@ inline void normal_gradient(const Scores& scores, const float* honest, const flo
     for (std::size_t i = 0; i < block; ++i) {
         const float target = y[row + i];
         const float mean = scores.at(0, row + i);
-        const float honest_mean = scores.start[0] + scores.decay * honest[row + i];
+        const float pull = scores.decay * (scores.raw[row + i] - honest[row + i]);
+        const float honest_mean = mean - honest_pulls * pull;
         const float log_std = clamp(scores.at(1, row + i), min_log_std, max_log_std);
         const float z = (target - honest_mean) * exponential(-log_std);
         mean_gradient[i] = mean - target;

@@ -223,7 +223,7 @@ def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]
         "trees": spec.n_estimators,
         "depth": spec.max_depth,
         "learning_rate": spec.learning_rate,
-        "l2": spec.l2 + guard * 50.0 * min((300.0 / n) ** 3, 1.0),
+        "l2": spec.l2 + guard * 60.0 * min((450.0 / n) ** 3, 1.0),
         "shrink": 0.0 if spec.temperature is None else 1.0 / (2.0 * n),
         "noise": noise,
         "subsample": spec.subsample,
