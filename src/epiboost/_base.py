@@ -71,7 +71,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         Posterior
             ``parameters`` has shape (members, n, outputs): mean and variance, or class probabilities.
         """
-        check_is_fitted(self, "forest_")
+        self._require_fitted()
         table = check_table(self, X, reset=False)
         return Posterior(self.forest_.predict(table, prefixes=self.prefixes_), self._family)
 
@@ -100,7 +100,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         path : str or path
             By custom it ends in ``.epib``.
         """
-        check_is_fitted(self, "forest_")
+        self._require_fitted()
         if not isinstance(self.engine, str):
             message = f"only models of an engine that has a name can be saved; this one was trained by {self.engine!r}"
             raise ValueError(message)  # noqa: TRY004 (the type is allowed, the file is not)
@@ -200,6 +200,10 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.prefixes_ = recipe.prefixes
         self._note_training()
         return self
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
+            check_is_fitted(self, "forest_")
 
     def _recipe(self) -> Recipe:
         return Recipe.of(self.get_params(deep=False))

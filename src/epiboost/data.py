@@ -48,8 +48,9 @@ class Dataset:
 
 def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", reset: bool) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
     """Return the table as floats, having compared its columns with those the estimator knows (or noted them)."""
-    if isinstance(X, np.ndarray):
+    if isinstance(X, np.ndarray):  # most often it is, and then it cannot be a frame
         _refuse_dates(X, "X")
+        return _narrow(_check_numbers(estimator, X, y=y, reset=reset))
     if not nw.dependencies.is_into_dataframe(X):
         if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
             message = "X is a lazy frame; collect it first"

@@ -18,6 +18,7 @@
 #include "gradients.hpp"
 #include "grower.hpp"
 #include "leaf_values.hpp"
+#include "lookup.hpp"
 #include "objective.hpp"
 #include "structure.hpp"
 #include "task.hpp"
@@ -102,8 +103,13 @@ class Chain {
         const float step = static_cast<float>(1.0 / decay_after(tree + 1));
         if (team.rank == 0) keep(tree, grower_.splits(team), leaves.value);
         if (!honest_.empty()) move_honest(team, leaves, step, scores(tree));
+        const std::size_t count = leaves.weight.size();
+        std::vector<float> moves(leaves.value.size());  // by output, in the units of the stored scores
+        for (std::size_t leaf = 0; leaf < count; ++leaf) {
+            for (int k = 0; k < recipe_.outputs; ++k) moves[k * count + leaf] = step * leaves.value[leaf * recipe_.outputs + k];
+        }
         for (std::size_t b = team.begin(rows_ / block); b < team.end(rows_ / block); ++b) {
-            move_block(leaf_values_.leaf() + b * block, leaves.value, step, scores_.data() + b * block, rows_);
+            move_block(leaf_values_.leaf() + b * block, moves, scores_.data() + b * block, rows_);
         }
         if (!task_.evaluation_table) return;
         const Table& table = *task_.evaluation_table;
@@ -112,14 +118,17 @@ class Chain {
         for (std::size_t b = team.begin(block_losses_.size()); b < team.end(block_losses_.size()); ++b) {
             find_leaves([&](int level) { return table.column(splits.feature[level]) + b * block; }, splits.threshold,
                         recipe_.depth, leaf);
-            move_block(leaf, leaves.value, step, evaluation_scores_.data() + b * block, padded(table.rows));
+            move_block(leaf, moves, evaluation_scores_.data() + b * block, padded(table.rows));
         }
     }
 
-    void move_block(const std::uint8_t* leaf, const std::vector<float>& value, float step, float* scores, std::size_t stride) {
+    void move_block(const std::uint8_t* leaf, const std::vector<float>& moves, float* scores, std::size_t stride) const {
+        const int leaves = 1 << recipe_.depth;
         for (int k = 0; k < recipe_.outputs; ++k) {
+            float found[block];
+            look_up(moves.data() + k * leaves, leaves, leaf, found);
             float* __restrict score = scores + k * stride;
-            for (std::size_t i = 0; i < block; ++i) score[i] += step * value[leaf[i] * recipe_.outputs + k];
+            for (std::size_t i = 0; i < block; ++i) score[i] += found[i];
         }
     }
 
@@ -133,13 +142,22 @@ class Chain {
             gradient[leaf] = static_cast<float>(leaves.gradient[leaf * recipe_.outputs]);
             size[leaf] = static_cast<float>(leaves.weight[leaf] + recipe_.l2);
         }
-        const std::uint8_t* leaf = leaf_values_.leaf();
-        const float* weight = gradients_.weight();
-        const std::size_t last = team.end(rows_ / block) * block;
-        for (std::size_t row = team.begin(rows_ / block) * block; row < last; ++row) {
-            const float own = weight[row] * (scores.at(0, row) - task_.target.y[row]);
-            const float others = size[leaf[row]] - weight[row];
-            honest_[row] -= others > 1e-20f ? rate * (gradient[leaf[row]] - own) / others : 0.0f;
+        const int count = 1 << recipe_.depth;
+        for (std::size_t b = team.begin(rows_ / block); b < team.end(rows_ / block); ++b) {
+            const std::size_t row = b * block;
+            float leaf_gradient[block];
+            float leaf_size[block];
+            look_up(gradient.data(), count, leaf_values_.leaf() + row, leaf_gradient);
+            look_up(size.data(), count, leaf_values_.leaf() + row, leaf_size);
+            const float* weight = gradients_.weight() + row;
+            const float* y = task_.target.y.data() + row;
+            float* __restrict honest = honest_.data() + row;
+            for (std::size_t i = 0; i < block; ++i) {
+                const float own = weight[i] * (scores.at(0, row + i) - y[i]);
+                const float others = leaf_size[i] - weight[i];
+                const float pull = rate * (leaf_gradient[i] - own) / (others > 1e-20f ? others : 1.0f);
+                honest[i] -= others > 1e-20f ? pull : 0.0f;
+            }
         }
     }
 

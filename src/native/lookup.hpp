@@ -1,4 +1,4 @@
-// Adds the leaf values of a stretch of trees to the sums of a block of rows.
+// Leaf values of a block of rows: looked up for one tree, or added up over a stretch of trees.
 //
 // With AVX-512, a tree of six levels takes a few instructions: 64 bins are compared at once, the 64 values of an output lie
 // in four registers and are looked up by permutes, and the sums stay in registers from tree to tree. The plain loop below
@@ -16,6 +16,31 @@
 #endif
 
 namespace epiboost {
+
+inline void look_up_plainly(const float* table, const std::uint8_t* index, float* __restrict found) {
+    for (std::size_t i = 0; i < block; ++i) found[i] = table[index[i]];
+}
+
+// found[i] = table[index[i]] for a block of rows and a table of one value a leaf.
+inline void look_up(const float* table, int leaves, const std::uint8_t* index, float* __restrict found) {
+#if defined(__AVX512BW__)
+    if (leaves == 64) {
+        const __m512 a = _mm512_loadu_ps(table);
+        const __m512 b = _mm512_loadu_ps(table + 16);
+        const __m512 c = _mm512_loadu_ps(table + 32);
+        const __m512 d = _mm512_loadu_ps(table + 48);
+        for (std::size_t i = 0; i < block; i += 16) {
+            const __m512i at = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(index + i)));
+            const __mmask16 upper = _mm512_test_epi32_mask(at, _mm512_set1_epi32(32));
+            const __m512 low = _mm512_permutex2var_ps(a, at, b);
+            _mm512_storeu_ps(found + i, _mm512_mask_mov_ps(low, upper, _mm512_permutex2var_ps(c, at, d)));
+        }
+        return;
+    }
+#endif
+    static_cast<void>(leaves);
+    look_up_plainly(table, index, found);
+}
 
 // Trees as the predictor reads them: (trees, depth) splits and (trees, outputs, leaves) values.
 struct Stretch {
