@@ -31,10 +31,17 @@ void bin_strip(const Numbers<Number>& table, const std::vector<BorderGroups>& bo
 void write_parameters(const Link& link, const double* scores, std::size_t stride, std::size_t count, double* parameters) {
     const std::size_t outputs = link.start.size();
     if (link.objective == Objective::normal) {
+        float spread[strip];  // in a loop of its own, which vectorises
+        const double start = link.start[1];
+        const double* __restrict log_std = scores + stride;
         for (std::size_t i = 0; i < count; ++i) {
-            const float log_std = clamp(static_cast<float>(link.start[1] + scores[stride + i]), min_log_std, max_log_std);
-            const double std = link.scale * static_cast<double>(exponential(log_std));
-            parameters[i * 2] = link.location + link.scale * (link.start[0] + scores[i]);
+            spread[i] = exponential(clamp(static_cast<float>(start + log_std[i]), min_log_std, max_log_std));
+        }
+        const double location = link.location + link.scale * link.start[0];
+        const double scale = link.scale;
+        for (std::size_t i = 0; i < count; ++i) {
+            const double std = scale * static_cast<double>(spread[i]);
+            parameters[i * 2] = location + scale * scores[i];
             parameters[i * 2 + 1] = std * std;
         }
         return;
