@@ -1,9 +1,9 @@
 """The heart experiment: train, measure, draw.
 
 The table is `epiboost.datasets.make_heart`: 81 cells, of which those inside a heart have no rows. Two ensembles are
-trained with the paper's settings, ten independent members and one virtual ensemble, and each cell is asked for its
-uncertainty. The data uncertainty of a good ensemble follows the noise outside the heart, and its knowledge uncertainty
-is large inside and small outside.
+trained, ten independent members and one virtual ensemble, both without the guard of small tables, which the paper does
+not have. Each cell is then asked for its uncertainty. The data uncertainty of a good ensemble follows the noise outside
+the heart, and its knowledge uncertainty is large inside and small outside.
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 ENSEMBLES: Final[tuple[EnsembleKind, ...]] = ("sglb", "virtual")
 """The ensembles that are compared. The first one is drawn."""
+
+_LEARNING_RATE = 0.3
+"""At this rate a chain of a thousand trees has settled, which the stages of a virtual ensemble need: at a rate of 0.1
+its knowledge uncertainty tells the heart with an AUC of 0.94 to 0.97. Independent members have 1.00 at either rate."""
 
 _FIGURE_SIZE = (11.1, 3.4)
 _DOTS_PER_INCH = 110
@@ -108,7 +112,7 @@ def run(
             ensemble=ensemble,
             n_members=n_members,
             n_estimators=n_estimators,
-            learning_rate=0.1,
+            learning_rate=_LEARNING_RATE,
             max_depth=6,
             variance_guard=0.0,
             n_jobs=n_jobs,
