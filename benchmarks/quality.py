@@ -39,38 +39,14 @@ def catboost(split: Split, seed: int) -> Posterior:
     return Posterior(model.predict(split.X_test)[np.newaxis], "normal")
 
 
-def ours(*, guard: float) -> Model:
-    """Return the trainer of one SGLB model, with or without the guard of small tables."""
+def ours(**parameters: float) -> Model:
+    """Return the trainer of our regressor, at its defaults but for the given parameters."""
 
     def train(split: Split, seed: int) -> Posterior:
-        model = EpiBoostRegressor(
-            n_members=1,
-            n_estimators=TREES,
-            max_depth=DEPTH,
-            learning_rate=RATE,
-            l2=L2,
-            variance_guard=guard,
-            n_jobs=THREADS,
-            random_state=seed,
-        ).fit(split.X_train, split.y_train)
-        return model.predict_posterior(split.X_test)
+        model = EpiBoostRegressor(n_jobs=THREADS, random_state=seed, **parameters)
+        return model.fit(split.X_train, split.y_train).predict_posterior(split.X_test)
 
     return train
-
-
-def untuned(split: Split, seed: int) -> Posterior:
-    """Train the default regressor."""
-    return (
-        EpiBoostRegressor(random_state=seed, n_jobs=THREADS)
-        .fit(split.X_train, split.y_train)
-        .predict_posterior(split.X_test)
-    )
-
-
-def unguarded(split: Split, seed: int) -> Posterior:
-    """Train the default regressor without the guard, as in the paper."""
-    model = EpiBoostRegressor(random_state=seed, n_jobs=THREADS, variance_guard=0)
-    return model.fit(split.X_train, split.y_train).predict_posterior(split.X_test)
 
 
 def figures(model: Model, name: str, n_splits: int) -> tuple[float, float]:
@@ -89,10 +65,11 @@ def compare(n_splits: int) -> None:
     print(f"one SGLB model, {TREES} trees, depth {DEPTH}, rate {RATE}, l2 {L2}, mean of {n_splits} standard splits")
     print("| table | RMSE CatBoost | ours | ratio | ours, guard off | ratio | NLL CatBoost | ours | ours, guard off |")
     print("|---|---|---|---|---|---|---|---|---|")
+    same = {"n_members": 1, "n_estimators": TREES, "max_depth": DEPTH, "learning_rate": RATE, "l2": L2}
     for name in COMPARED:
         theirs = figures(catboost, name, n_splits)
-        guarded = figures(ours(guard=1.0), name, n_splits)
-        plain = figures(ours(guard=0.0), name, n_splits)
+        guarded = figures(ours(**same), name, n_splits)
+        plain = figures(ours(**same, variance_guard=0), name, n_splits)
         print(
             f"| {name} | {theirs[0]:.4f} | {guarded[0]:.4f} | {guarded[0] / theirs[0]:.3f} | {plain[0]:.4f} "
             f"| {plain[0] / theirs[0]:.3f} | {theirs[1]:.3f} | {guarded[1]:.3f} | {plain[1]:.3f} |",
@@ -106,8 +83,8 @@ def defaults(n_splits: int) -> None:
     print("| table | RMSE | NLL | bar | RMSE, guard off | NLL, guard off |")
     print("|---|---|---|---|---|---|")
     for name in FOLDERS:
-        rmse, nll = figures(untuned, name, n_splits)
-        plain = figures(unguarded, name, n_splits)
+        rmse, nll = figures(ours(), name, n_splits)
+        plain = figures(ours(variance_guard=0), name, n_splits)
         bar = f"NLL {BARS[name]}" if name in BARS else f"RMSE {PROTEIN_RMSE_BAR}" if name == "protein" else ""
         print(f"| {name} | {rmse:.4f} | {nll:.3f} | {bar} | {plain[0]:.4f} | {plain[1]:.3f} |", flush=True)
 

@@ -56,10 +56,11 @@ def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", r
             message = "X is a lazy frame; collect it first"
             raise TypeError(message)
         return _narrow(_check_numbers(estimator, X, y=y, reset=reset))
-    _require_numeric_columns(nw.from_native(X, eager_only=True))
+    frame = nw.from_native(X, eager_only=True)
+    _require_numeric_columns(frame)
     # names and their number are compared on the frame; values are then checked as those of any array
     validate_data(estimator, X, y, skip_check_array=True, reset=reset)
-    return _narrow(_check_numbers(None, _frame_to_array(nw.from_native(X, eager_only=True))))
+    return _narrow(_check_numbers(None, _frame_to_array(frame)))
 
 
 def check_weight(sample_weight: Any, n_samples: int) -> Floats:  # noqa: ANN401 (anything a user may pass)

@@ -1,8 +1,8 @@
-"""The losses that trees are fitted to: start value, scale and link.
+"""The losses that trees are fitted to: start value and units.
 
 Trees work on a raw score with one number an output. An objective says what the score is before the first tree (that
-part is never shrunk), how targets are written for the native core, and how a score becomes a predictive distribution.
-The gradients themselves are in the native core (objective.hpp):
+part is never shrunk) and how targets are written for the native core. The gradients are there (objective.hpp), and so
+is the way from scores to distribution parameters (predictor.cpp):
 
 =============  ===========================  =====================================================
 objective      score                        gradient

@@ -8,7 +8,6 @@
 #include <exception>
 #include <memory>
 #include <stdexcept>
-#include <string>
 
 #include "bins.hpp"
 #include "noise.hpp"

@@ -4,7 +4,6 @@
 // leaf values come from all rows (leaf_values.hpp). Gradients are rounded up or down at random, so that sums stay unbiased.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
