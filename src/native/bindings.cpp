@@ -219,23 +219,28 @@ nb::tuple train_members(nb::tuple sample, nb::object evaluation, Array<std::int3
     return nb::make_tuple(feature.release(), threshold.release(), leaf.release(), count.release(), losses.release());
 }
 
+void make_predictor(Predictor* place, Array<double, 1> borders, Array<std::int64_t, 1> offsets,
+                    Array<std::uint16_t, 3> feature, Array<std::uint8_t, 3> threshold, Array<float, 4> leaf,
+                    Array<std::int32_t, 2> end, Array<double, 2> carry, int objective, Array<double, 1> start, double location,
+                    double scale) {
+    const RawTrees raw{feature.shape(0), feature.shape(1), end.shape(1), static_cast<int>(feature.shape(2)),
+                       static_cast<int>(leaf.shape(3)), span_of(feature), span_of(threshold), span_of(leaf), span_of(end),
+                       span_of(carry)};
+    const Link link{static_cast<Objective>(objective), {start.data(), start.data() + start.size()}, location, scale};
+    new (place) Predictor(raw, {span_of(borders), span_of(offsets)}, link);
+}
+
+// Fills an array that NumPy made: for large ones it asks for large pages, which are faster to come by.
 template <class T>
-nb::ndarray<nb::numpy, double> predict_parameters(Matrix<T> table, Array<double, 1> borders, Array<std::int64_t, 1> offsets,
-                                                  Array<std::uint16_t, 3> feature, Array<std::uint8_t, 3> threshold,
-                                                  Array<float, 4> leaf, Array<std::int32_t, 2> end, Array<double, 2> carry,
-                                                  int objective, Array<double, 1> start, double location, double scale,
-                                                  int threads) {
-    const ReadyTrees trees{feature.shape(0), feature.shape(1), end.shape(1), static_cast<int>(feature.shape(2)),
-                           static_cast<int>(leaf.shape(2)), span_of(feature), span_of(threshold), span_of(leaf),
-                           span_of(end), span_of(carry)};
-    const Link link{static_cast<Objective>(objective), span_of(start), location, scale};
+void predict_parameters(const Predictor& predictor, Matrix<T> table, int threads,
+                        nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu> parameters) {
     const Numbers<T> numbers = numbers_of(table);
-    Fresh<double> parameters({trees.members * trees.parts, numbers.rows, static_cast<std::size_t>(link.parameters())});
-    {
-        nb::gil_scoped_release release;
-        predict(numbers, {span_of(borders), span_of(offsets)}, trees, link, threads, parameters.data.get());
+    if (parameters.shape(0) != predictor.members() || parameters.shape(1) != numbers.rows ||
+        parameters.shape(2) != predictor.parameters()) {
+        throw std::invalid_argument("parameters: (members, rows, parameters)");
     }
-    return parameters.release();
+    nb::gil_scoped_release release;
+    predictor.predict(numbers, threads, parameters.data());
 }
 
 // The noise of one tree, for tests: standard Normal numbers of the pair of outputs that `output` belongs to.
@@ -283,7 +288,11 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     module.def("hash_rows", &hash_rows);
     module.def("train", &train_members, nb::arg("sample"), nb::arg("evaluation").none(), nb::arg("bin_counts"), nb::arg("seeds"),
                nb::arg("options"), nb::arg("threads"), nb::arg("progress"));
-    module.def("predict", &predict_parameters<double>);
-    module.def("predict", &predict_parameters<float>);
+    nb::class_<Predictor>(module, "Predictor")
+        .def("__init__", &make_predictor)
+        .def_prop_ro("members", &Predictor::members)
+        .def_prop_ro("parameters", &Predictor::parameters)
+        .def("predict", &predict_parameters<double>)
+        .def("predict", &predict_parameters<float>);
     module.def("langevin_noise", &langevin_noise);
 }

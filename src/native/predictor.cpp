@@ -4,26 +4,20 @@
 #include <cmath>
 #include <vector>
 
-#include "lookup.hpp"
 #include "objective.hpp"
 #include "threads.hpp"
+#include "walk.hpp"
 
 namespace epiboost {
 namespace {
 
-constexpr std::size_t strip = 16 * block;      // rows that are taken through all trees together: their bins stay in the cache
-constexpr std::size_t trees_at_once = 32;      // and so do the values of so many trees
-constexpr std::size_t few_rows = 8;            // fewer rows than this are taken one by one
+constexpr std::size_t few_rows = 4;  // fewer rows than this are taken one by one
 
-// Bins of a strip, one block of rows after the other, by column within a block.
 template <class Number>
 void bin_strip(const Numbers<Number>& table, const std::vector<BorderGroups>& borders, std::size_t first, std::size_t count,
-               std::uint8_t* bins) {
+               Strip& own) {
     for (std::size_t column = 0; column < table.columns; ++column) {
-        for (std::size_t i = 0; i < count; ++i) {
-            bins[(i / block * table.columns + column) * block + i % block] =
-                borders[column].bin_of(table.at(first + i, column));
-        }
+        for (std::size_t i = 0; i < count; ++i) own.bin(i, column) = borders[column].bin_of(table.at(first + i, column));
     }
 }
 
@@ -64,49 +58,37 @@ void write_parameters(const Link& link, const double* scores, std::size_t stride
     }
 }
 
-Stretch stretch_of(const ReadyTrees& trees, std::size_t first, std::size_t count) {
-    const std::size_t leaf_values = static_cast<std::size_t>(trees.outputs) << trees.depth;
-    return {trees.feature.data() + first * trees.depth, trees.threshold.data() + first * trees.depth,
-            trees.leaf.data() + first * leaf_values, count, trees.depth, trees.outputs};
-}
-
 // Takes rows through one member: `add(stretch, sums)` adds the values of some trees, and after each part the parameters are
 // written. `sums` and `running` hold one array of `stride` rows an output.
 template <class Add>
 void run_member(const ReadyTrees& trees, const Link& link, std::size_t member, std::size_t rows, std::size_t first,
-                std::size_t count, std::size_t stride, const Add& add, float* sums, double* running, double* parameters) {
-    const std::size_t size = static_cast<std::size_t>(trees.outputs) * stride;
-    std::fill(running, running + size, 0.0);
-    std::size_t tree = 0;
-    for (std::size_t part = 0; part < trees.parts; ++part) {
-        const std::size_t at = member * trees.parts + part;
-        const auto end = static_cast<std::size_t>(trees.end[at]);
-        std::fill(sums, sums + size, 0.0f);
-        for (; tree < end; tree += std::min(trees_at_once, end - tree)) {
-            add(stretch_of(trees, member * trees.trees + tree, std::min(trees_at_once, end - tree)), sums);
-        }
-        for (std::size_t i = 0; i < size; ++i) running[i] = trees.carry[at] * running[i] + sums[i];
-        write_parameters(link, running, stride, count, parameters + (at * rows + first) * link.parameters());
+                std::size_t count, std::size_t stride, const Add& add, std::vector<float>& sums, std::vector<double>& running,
+                double* parameters) {
+    std::fill(running.begin(), running.end(), 0.0);
+    for (std::size_t at = member * trees.parts_each; at < (member + 1) * trees.parts_each; ++at) {
+        const ReadyTrees::Part& part = trees.parts[at];
+        std::fill(sums.begin(), sums.end(), 0.0f);
+        for (std::size_t stretch = part.first; stretch < part.end; ++stretch) add(stretch);
+        for (std::size_t i = 0; i < running.size(); ++i) running[i] = part.carry * running[i] + sums[i];
+        write_parameters(link, running.data(), stride, count, parameters + (at * rows + first) * link.parameters());
     }
 }
 
 template <class Number>
-void predict_strips(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, const Link& link,
-                    int threads, double* parameters) {
-    const std::vector<BorderGroups> groups = group_borders(borders);
-    share_out(table.rows, strip, threads, [&](std::size_t first, std::size_t last) {
+void predict_strips(const Numbers<Number>& table, const std::vector<BorderGroups>& borders, const ReadyTrees& trees,
+                    const Link& link, int threads, double* parameters) {
+    const std::size_t share = (table.rows / static_cast<std::size_t>(std::max(threads, 1)) + 1) / (2 * block) + 1;
+    const std::size_t step = std::min(strip, share * 2 * block);  // with few rows, every thread has some nevertheless
+    share_out(table.rows, step, threads, [&](std::size_t first, std::size_t last) {
         const std::size_t count = last - first;
-        std::vector<std::uint8_t> bins(table.columns * strip);
-        std::vector<float> sums(trees.outputs * strip);
-        std::vector<double> running(trees.outputs * strip);
-        bin_strip(table, groups, first, count, bins.data());
-        const auto add = [&](const Stretch& stretch, float* own) {
-            for (std::size_t b = 0; b < (count + block - 1) / block; ++b) {
-                add_trees(stretch, bins.data() + b * table.columns * block, own + b * block, strip);
-            }
-        };
+        Strip own(trees, table.columns);
+        std::vector<double> running(static_cast<std::size_t>(trees.outputs) * strip);
+        own.blocks = (count + 2 * block - 1) / (2 * block) * 2;
+        bin_strip(table, borders, first, count, own);
+        prepare(trees, own);
+        const auto add = [&](std::size_t stretch) { add_stretch(trees, stretch, own); };
         for (std::size_t member = 0; member < trees.members; ++member) {
-            run_member(trees, link, member, table.rows, first, count, strip, add, sums.data(), running.data(), parameters);
+            run_member(trees, link, member, table.rows, first, count, strip, add, own.sums, running, parameters);
         }
     });
 }
@@ -115,32 +97,40 @@ template <class Number>
 void predict_one_by_one(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, const Link& link,
                         double* parameters) {
     std::vector<std::uint8_t> bins(table.columns);
+    std::vector<std::uint8_t> above(trees.points.size());
+    std::vector<std::int32_t> whole(trees.outputs);
     std::vector<float> sums(trees.outputs);
     std::vector<double> running(trees.outputs);
     for (std::size_t row = 0; row < table.rows; ++row) {
         for (std::size_t column = 0; column < table.columns; ++column) {
             bins[column] = bin_of(table.at(row, column), borders.of(column));
         }
-        const auto add = [&](const Stretch& stretch, float* own) { add_trees_to_one(stretch, bins.data(), own); };
+        for (std::size_t p = 0; p < above.size(); ++p) above[p] = bins[trees.points[p].feature] > trees.points[p].threshold;
+        const auto add = [&](std::size_t stretch) {
+            add_stretch_to_one(trees, stretch, above.data(), whole.data(), sums.data());
+        };
         for (std::size_t member = 0; member < trees.members; ++member) {
-            run_member(trees, link, member, table.rows, row, 1, 1, add, sums.data(), running.data(), parameters);
+            run_member(trees, link, member, table.rows, row, 1, 1, add, sums, running, parameters);
         }
     }
 }
 
 }  // namespace
 
+Predictor::Predictor(const RawTrees& raw, const Borders& borders, Link link)
+    : trees_(raw), border_(borders.value.begin(), borders.value.end()), offset_(borders.offset.begin(), borders.offset.end()),
+      groups_(group_borders(borders)), link_(std::move(link)) {}
+
 template <class Number>
-void predict(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, const Link& link, int threads,
-             double* parameters) {
+void Predictor::predict(const Numbers<Number>& table, int threads, double* parameters) const {
     if (table.rows < few_rows) {
-        predict_one_by_one(table, borders, trees, link, parameters);
+        predict_one_by_one(table, Borders{border_, offset_}, trees_, link_, parameters);
     } else {
-        predict_strips(table, borders, trees, link, threads, parameters);
+        predict_strips(table, groups_, trees_, link_, threads, parameters);
     }
 }
 
-template void predict(const Numbers<float>&, const Borders&, const ReadyTrees&, const Link&, int, double*);
-template void predict(const Numbers<double>&, const Borders&, const ReadyTrees&, const Link&, int, double*);
+template void Predictor::predict(const Numbers<float>&, int, double*) const;
+template void Predictor::predict(const Numbers<double>&, int, double*) const;
 
 }  // namespace epiboost

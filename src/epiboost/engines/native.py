@@ -24,15 +24,6 @@ _MOST_NOISE = 1e9  # in standard deviations of the target: beyond that nothing i
 _MOST_DEVIATIONS = 1e12  # squares of the target must fit single precision
 
 
-@dataclass(frozen=True, slots=True)
-class ReadyTrees:
-    """Trees as the predictor reads them: leaf values by output, with the shrinkage of later trees in them."""
-
-    leaf: AnyArray
-    end: AnyArray
-    carry: Floats
-
-
 @dataclass(frozen=True)
 class NativeForest:
     """Chains of symmetric trees as arrays.
@@ -59,7 +50,7 @@ class NativeForest:
     decay: float
     evaluation: Floats
     n_jobs: int | None = None
-    _ready: dict[tuple[int, ...] | None, ReadyTrees] = field(default_factory=dict, repr=False, compare=False)
+    _ready: dict[tuple[int, ...] | None, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be made again."""
@@ -84,24 +75,12 @@ class NativeForest:
         if key not in self._ready:
             self._ready[key] = self._make_ready(key)
         ready = self._ready[key]
-        objective = self.objective
-        parameters: Floats = native().predict(
-            table,
-            self.bins.borders,
-            self.bins.offsets,
-            self.feature,
-            self.threshold,
-            ready.leaf,
-            ready.end,
-            ready.carry,
-            objective.code,
-            objective.start,
-            *objective.units,
-            thread_count(self.n_jobs),
-        )
+        parameters = np.empty((ready.members, len(table), ready.parameters))
+        ready.predict(table, thread_count(self.n_jobs), parameters)
         return parameters
 
-    def _make_ready(self, prefixes: tuple[int, ...] | None) -> ReadyTrees:
+    def _make_ready(self, prefixes: tuple[int, ...] | None) -> Any:  # noqa: ANN401 (a class of the native module)
+        """Return the native predictor: leaf values then have the shrinkage of later trees of their part in them."""
         members, trees = self.feature.shape[:2]
         if prefixes is None:
             end = self.count[:, np.newaxis].astype(np.int32)
@@ -116,9 +95,18 @@ class NativeForest:
         part = (position[np.newaxis, :, np.newaxis] >= end[:, np.newaxis, :]).sum(axis=2)
         own_end = np.take_along_axis(end, np.minimum(part, end.shape[1] - 1), axis=1)
         shrunk = self.decay ** np.maximum(own_end - 1 - position, 0)
-        leaf = self.leaf * shrunk[:, :, np.newaxis, np.newaxis]
-        by_output = np.ascontiguousarray(leaf.transpose(0, 1, 3, 2), dtype=np.float32)
-        return ReadyTrees(by_output, np.ascontiguousarray(end), self.decay ** (end - begin).astype(np.float64))
+        return native().Predictor(
+            self.bins.borders,
+            self.bins.offsets,
+            self.feature,
+            self.threshold,
+            (self.leaf * shrunk[:, :, np.newaxis, np.newaxis]).astype(np.float32),
+            np.ascontiguousarray(end),
+            self.decay ** (end - begin).astype(np.float64),
+            self.objective.code,
+            self.objective.start,
+            *self.objective.units,
+        )
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
         """Return what a model file must hold."""
