@@ -40,7 +40,7 @@ class Chain {
   public:
     Chain(const Task& task, std::uint64_t seed, int threads, ChainOutput output)
         : task_(task), recipe_(task.recipe), output_(output), rows_(padded(task.table.rows)), gradients_(task, seed, threads),
-          structure_(task, seed, threads), grower_(task, threads, structure_.room()), leaf_values_(task, threads),
+          structure_(task, seed, threads), grower_(task, threads), leaf_values_(task, threads),
           scores_(rows_ * recipe_.outputs, 0.0f) {
         if (recipe_.guards_variance()) honest_.assign(rows_, 0.0f);
         if (task.evaluation_table) {

@@ -1,7 +1,7 @@
 // Grows the structure of one tree, level by level: each level has one split for all its leaves.
 //
-// Every thread keeps its own rows sorted by leaf and sums their histograms; the sums are merged feature by feature. Of two
-// sibling leaves only the smaller is summed, the other is the parent less its sibling.
+// Every thread sums the histograms of its own rows; the sums are merged feature by feature. Of two sibling leaves only the
+// lighter is summed, the other is the parent less its sibling.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "histogram.hpp"
-#include "leaves.hpp"
+#include "leaf_rows.hpp"
 #include "split.hpp"
 #include "structure.hpp"
 #include "task.hpp"
@@ -27,15 +27,13 @@ class Grower {
     using Word = typename Layout::Word;
 
   public:
-    Grower(const Task& task, int threads, std::size_t room)
+    Grower(const Task& task, int threads)
         : task_(task), outputs_(task.recipe.outputs), leaves_(1 << task.recipe.depth),
           feature_size_(static_cast<std::size_t>(task.stride) * Layout::words(outputs_)),
-          size_(task.table.columns * feature_size_), fills_most_(std::max(leaves_ / 4, 1)), spare_(room),
+          size_(task.table.columns * feature_size_), fills_most_(std::max(leaves_ / 4, 1)),
           histograms_(static_cast<std::size_t>(std::max(leaves_ / 2, 1)) * size_), workers_(threads) {
         if (threads > 1) own_histograms_.resize(static_cast<std::size_t>(threads) * fills_most_ * size_);
         for (auto& worker : workers_) {
-            worker.start.resize(leaves_);
-            worker.size.resize(leaves_);
             worker.slot.resize(leaves_);
             worker.running.resize(static_cast<std::size_t>(outputs_ + 1) * max_bins);
         }
@@ -46,8 +44,8 @@ class Grower {
     // False if the caller wants to stop; every thread of the team gets the same answer.
     bool grow(Team team, Structure<Layout>& structure, Watch& watch, bool asks) {
         Worker& worker = workers_[team.rank];
-        worker.start[0] = structure.share(team.rank).first;
-        worker.size[0] = structure.share(team.rank).count;
+        const auto& share = structure.share(team.rank);
+        worker.rows.start(share.first, share.count, structure.weight());
         for (int level = 0; level < task_.recipe.depth; ++level) {
             if (level > 0) split_leaves(worker, structure, level - 1);
             if (asks) watch.look();
@@ -74,8 +72,7 @@ class Grower {
 
     // What a thread keeps. All threads come to the same plan and the same splits, each for itself.
     struct alignas(64) Worker {
-        std::vector<std::size_t> start;  // where a leaf's rows begin
-        std::vector<std::size_t> size;   // and how many there are
+        LeafRows rows;
         std::vector<std::int32_t> running;
         std::vector<int> slot;  // which slot holds a leaf's histogram; -1 for leaves without rows
         std::vector<Fill> fills;
@@ -84,33 +81,13 @@ class Grower {
         Split best;
     };
 
-    void split_leaves(Worker& worker, Structure<Layout>& structure, int level) {
-        const int half = 1 << level;
-        const std::uint8_t* column = structure.by_row() + worker.splits.feature[level];
-        for (int leaf = 0; leaf < half; ++leaf) {
-            const std::size_t start = worker.start[leaf];
-            const std::size_t left = split_rows(column, task_.table.columns, worker.splits.threshold[level],
-                                                rows_at(level, structure) + start, worker.size[leaf],
-                                                rows_at(level + 1, structure) + start);
-            worker.start[leaf + half] = worker.start[leaf] + left;
-            worker.size[leaf + half] = worker.size[leaf] - left;
-            worker.size[leaf] = left;
-        }
-    }
-
-    // Rows sorted by the leaves of a level: from level to level they go to and fro between two arrays.
-    std::uint32_t* rows_at(int level, Structure<Layout>& structure) {
-        return level % 2 == 0 ? structure.rows() : spare_.data();
-    }
-
-    std::size_t leaf_size(int leaf) const {
-        std::size_t size = 0;
-        for (const auto& worker : workers_) size += worker.size[leaf];
-        return size;
+    void split_leaves(Worker& worker, const Structure<Layout>& structure, int level) {
+        const auto column = structure.column(worker.splits.feature[level]);
+        worker.rows.split(column.bins, column.stride, worker.splits.threshold[level], level);
     }
 
     // Decides which leaves are summed and which slot holds whose histogram.
-    void plan_level(Worker& worker, int level) const {
+    void plan_level(Worker& worker, int level) {
         worker.fills.clear();
         if (level == 0) {
             worker.slot[0] = 0;
@@ -124,18 +101,20 @@ class Grower {
             const int parent = worker.slot[left];
             worker.slot[right] = -1;
             if (parent < 0) continue;
-            const std::size_t left_size = leaf_size(left);
-            const std::size_t right_size = leaf_size(right);
-            if (left_size == 0 || right_size == 0) {
-                worker.slot[right] = left_size == 0 ? parent : -1;
-                worker.slot[left] = left_size == 0 ? -1 : parent;
+            const Word* sums = slot(parent) + worker.splits.feature[level - 1] * feature_size_;
+            const int bins = worker.splits.threshold[level - 1] + 1;
+            const std::int64_t left_weight = Layout::weight(sums, std::min(bins, task_.stride), outputs_);
+            const std::int64_t right_weight = Layout::weight(sums, task_.stride, outputs_) - left_weight;
+            if (left_weight == 0 || right_weight == 0) {
+                worker.slot[right] = left_weight == 0 ? parent : -1;
+                worker.slot[left] = left_weight == 0 ? -1 : parent;
                 continue;
             }
-            const int smaller = left_size <= right_size ? left : right;
-            const int larger = smaller == left ? right : left;
-            worker.slot[smaller] = worker.slots_used++;
-            worker.slot[larger] = parent;
-            worker.fills.push_back({smaller, worker.slot[smaller], parent});
+            const int lighter = left_weight <= right_weight ? left : right;
+            const int heavier = lighter == left ? right : left;
+            worker.slot[lighter] = worker.slots_used++;
+            worker.slot[heavier] = parent;
+            worker.fills.push_back({lighter, worker.slot[lighter], parent});
         }
     }
 
@@ -147,13 +126,18 @@ class Grower {
     }
 
     void fill_histograms(Team team, Structure<Layout>& structure, int level) {
-        const Worker& worker = workers_[team.rank];
+        Worker& worker = workers_[team.rank];
+        const Cells<Layout> cells{structure.by_row(), task_.table.columns, structure.words(), outputs_, task_.stride};
         for (std::size_t i = 0; i < worker.fills.size(); ++i) {
             Word* histogram = own_histogram(team.rank, i);
             std::fill(histogram, histogram + size_, Word{0});
-            const int leaf = worker.fills[i].leaf;
-            add_rows<Layout>(structure.by_row(), task_.table.columns, structure.words(), outputs_, task_.stride,
-                             rows_at(level, structure) + worker.start[leaf], worker.size[leaf], histogram);
+            if (level == 0 && structure.weight() == nullptr) {
+                const auto& share = structure.share(team.rank);
+                add_rows(cells, Stretch{share.first}, share.count, histogram);
+            } else {
+                const auto list = worker.rows.rows_of(worker.fills[i].leaf);
+                add_rows(cells, list.rows, list.count, histogram);
+            }
         }
     }
 
@@ -170,8 +154,7 @@ class Grower {
             float scores[max_bins] = {};
             for (int leaf = 0; leaf < 1 << level; ++leaf) {
                 if (worker.slot[leaf] < 0) continue;
-                Layout::scan(slot(worker.slot[leaf]) + f * feature_size_, task_.stride, outputs_, running);
-                add_scores(running, task_.stride, outputs_, units, scores);
+                add_scores<Layout>(slot(worker.slot[leaf]) + f * feature_size_, task_.stride, outputs_, units, running, scores);
             }
             const Split best = best_threshold(scores, f, task_.table.first_threshold[f], task_.table.bins[f]);
             if (best.better_than(worker.best)) worker.best = best;
@@ -208,7 +191,6 @@ class Grower {
     std::size_t feature_size_;  // words in one feature's histogram
     std::size_t size_;          // words in one leaf's
     std::size_t fills_most_;
-    std::vector<std::uint32_t> spare_;
     std::vector<Word> histograms_;
     std::vector<Word> own_histograms_;
     std::vector<Worker> workers_;

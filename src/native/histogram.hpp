@@ -28,6 +28,13 @@ struct PackedOne {
         for (std::size_t i = 0; i < block; ++i) words[i] = static_cast<Word>(gradient[i]) * (Word{1} << 32) + weight[i];
     }
 
+    // The weight of the rows in the first so many bins.
+    static std::int64_t weight(const Word* histogram, int bins, int) {
+        Word sum = 0;
+        for (int b = 0; b < bins; ++b) sum += histogram[b];
+        return static_cast<std::int32_t>(sum);
+    }
+
     static void scan(const Word* histogram, int stride, int, std::int32_t (*running)[max_bins]) {
         Word sum = 0;
         for (int b = 0; b < stride; ++b) {
@@ -38,23 +45,24 @@ struct PackedOne {
     }
 };
 
-// Running sums of a histogram whose length is a multiple of four: four stretches side by side, then each raised by what came
-// before it, since one sum after the other would be one long wait.
-inline void running_sums(const std::int64_t* histogram, int stride, std::int64_t* __restrict sums) {
-    const int quarter = stride / 4;
-    std::int64_t sum[4] = {};
-    for (int b = 0; b < quarter; ++b) {
-        for (int part = 0; part < 4; ++part) {
-            sum[part] += histogram[part * quarter + b];
-            sums[part * quarter + b] = sum[part];
+// Running sums of a histogram whose length is a multiple of four: one sum after the other would be one long wait, so there
+// are four stretches side by side, each to be raised by what came before it.
+struct RunningSums {
+    std::array<std::int64_t, max_bins> sums;
+    std::array<std::int64_t, 5> before = {};  // each stretch, and all of them
+
+    RunningSums(const std::int64_t* histogram, int stride) {
+        const int quarter = stride / 4;
+        std::int64_t sum[4] = {};
+        for (int b = 0; b < quarter; ++b) {
+            for (int part = 0; part < 4; ++part) {
+                sum[part] += histogram[part * quarter + b];
+                sums[part * quarter + b] = sum[part];
+            }
         }
+        for (int part = 0; part < 4; ++part) before[part + 1] = before[part] + sum[part];
     }
-    std::int64_t before = 0;
-    for (int part = 1; part < 4; ++part) {
-        before += sum[part - 1];
-        for (int b = 0; b < quarter; ++b) sums[part * quarter + b] += before;
-    }
-}
+};
 
 // Two outputs of 24 bits and a weight of 16: for tables whose weights sum to less than 2^16.
 struct PackedTwo {
@@ -70,16 +78,21 @@ struct PackedTwo {
         }
     }
 
-    static void scan(const Word* histogram, int stride, int, std::int32_t (*running)[max_bins]) {
-        std::array<Word, max_bins> sums;
-        running_sums(histogram, stride, sums.data());
-        for (int b = 0; b < stride; ++b) {
-            const std::int64_t gradients = sums[b] >> 16;
-            const std::int32_t low = static_cast<std::int32_t>(static_cast<std::uint32_t>(gradients) << 8) >> 8;
-            running[0][b] = static_cast<std::int32_t>((gradients - low) >> 24);
-            running[1][b] = low;
-            running[2][b] = static_cast<std::int32_t>(sums[b] & 0xffff);
-        }
+    static std::int64_t weight(const Word* histogram, int bins, int) {
+        Word sum = 0;
+        for (int b = 0; b < bins; ++b) sum += histogram[b];
+        return sum & 0xffff;
+    }
+
+    struct Parts {
+        std::int32_t first;
+        std::int32_t second;
+        std::int32_t weight;
+    };
+    static Parts parts(Word word) {
+        const std::int64_t gradients = word >> 16;
+        const std::int32_t low = static_cast<std::int32_t>(static_cast<std::uint32_t>(gradients) << 8) >> 8;
+        return {static_cast<std::int32_t>((gradients - low) >> 24), low, static_cast<std::int32_t>(word & 0xffff)};
     }
 };
 
@@ -99,6 +112,12 @@ struct Lanes {
         }
     }
 
+    static std::int64_t weight(const Word* histogram, int bins, int outputs) {
+        std::int64_t sum = 0;
+        for (int b = 0; b < bins; ++b) sum += histogram[b * words(outputs) + outputs];
+        return sum;
+    }
+
     static void scan(const Word* histogram, int stride, int outputs, std::int32_t (*running)[max_bins]) {
         const int lanes = words(outputs);
         for (int k = 0; k <= outputs; ++k) {
@@ -111,21 +130,36 @@ struct Lanes {
     }
 };
 
-// Adds the words of the given rows to a histogram of shape (columns, stride, words).
+// What histograms are summed from: bins and words, by row.
 template <class Layout>
+struct Cells {
+    const std::uint8_t* by_row;
+    std::size_t columns;
+    const typename Layout::Word* words;
+    int outputs;
+    int stride;
+};
+
+// Rows one after the other: stands for a list of them.
+struct Stretch {
+    std::size_t first;
+    std::size_t operator[](std::size_t i) const { return first + i; }
+};
+
+// Adds the words of the given rows to a histogram of shape (columns, stride, words).
+template <class Layout, class Rows>
     requires(!Layout::single_word)
-void add_rows(const std::uint8_t* by_row, std::size_t columns, const typename Layout::Word* words, int outputs, int stride,
-              const std::uint32_t* rows, std::size_t count, typename Layout::Word* histogram) {
-    const int width = Layout::words(outputs);
+void add_rows(const Cells<Layout>& cells, const Rows& rows, std::size_t count, typename Layout::Word* histogram) {
+    const int width = Layout::words(cells.outputs);
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t row = rows[i];
-        const std::uint8_t* bins = by_row + row * columns;
-        const typename Layout::Word* word = words + row * width;
+        const std::uint8_t* bins = cells.by_row + row * cells.columns;
+        const typename Layout::Word* word = cells.words + row * width;
         typename Layout::Word* feature = histogram;
-        for (std::size_t f = 0; f < columns; ++f) {
+        for (std::size_t f = 0; f < cells.columns; ++f) {
             typename Layout::Word* cell = feature + bins[f] * width;
             for (int k = 0; k < width; ++k) cell[k] += word[k];
-            feature += static_cast<std::size_t>(stride) * width;
+            feature += static_cast<std::size_t>(cells.stride) * width;
         }
     }
 }
@@ -133,15 +167,15 @@ void add_rows(const std::uint8_t* by_row, std::size_t columns, const typename La
 static_assert(std::endian::native == std::endian::little, "eight bins are read as one number, lowest byte first");
 
 // The same for layouts of one word a row: bins are read eight at a time, and a full stride is known to the compiler.
-template <std::size_t Stride>
-void add_single_words(const std::uint8_t* by_row, std::size_t columns, const std::int64_t* words, std::size_t run_time_stride,
-                      const std::uint32_t* rows, std::size_t count, std::int64_t* histogram) {
-    const std::size_t stride = Stride > 0 ? Stride : run_time_stride;
+template <std::size_t Stride, class Layout, class Rows>
+void add_single_words(const Cells<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
+    const std::size_t stride = Stride > 0 ? Stride : static_cast<std::size_t>(cells.stride);
+    const std::size_t columns = cells.columns;
     const std::size_t eights = columns / 8 * 8;
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t row = rows[i];
-        const std::uint8_t* bins = by_row + row * columns;
-        const std::int64_t word = words[row];
+        const std::uint8_t* bins = cells.by_row + row * columns;
+        const std::int64_t word = cells.words[row];
         std::int64_t* feature = histogram;
         for (std::size_t f = 0; f < eights; f += 8) {
             std::uint64_t eight;
@@ -163,12 +197,14 @@ void add_single_words(const std::uint8_t* by_row, std::size_t columns, const std
     }
 }
 
-template <class Layout>
+template <class Layout, class Rows>
     requires(Layout::single_word)
-void add_rows(const std::uint8_t* by_row, std::size_t columns, const std::int64_t* words, int, int stride,
-              const std::uint32_t* rows, std::size_t count, std::int64_t* histogram) {
-    const auto add = stride == max_bins ? add_single_words<max_bins> : add_single_words<0>;
-    add(by_row, columns, words, static_cast<std::size_t>(stride), rows, count, histogram);
+void add_rows(const Cells<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
+    if (cells.stride == max_bins) {
+        add_single_words<max_bins>(cells, rows, count, histogram);
+    } else {
+        add_single_words<0>(cells, rows, count, histogram);
+    }
 }
 
 }  // namespace epiboost

@@ -20,7 +20,7 @@ class LeafValues {
   public:
     LeafValues(const Task& task, int threads)
         : task_(task), outputs_(task.recipe.outputs), leaves_(1 << task.recipe.depth), leaf_(padded(task.table.rows)),
-          sums_(threads, std::vector<std::int64_t>(static_cast<std::size_t>(leaves_) * (outputs_ + 1))),
+          sums_(threads, std::vector<std::int64_t>(copies * leaves_ * (outputs_ + 1))),
           scale_(outputs_ + 1) {}
 
     const std::uint8_t* leaf() const { return leaf_.data(); }  // of every row
@@ -78,6 +78,8 @@ class LeafValues {
     }
 
   private:
+    static constexpr std::size_t copies = 4;
+
     static std::int32_t nearest(float x) { return static_cast<std::int32_t>(x + (x < 0.0f ? -0.5f : 0.5f)); }
 
     static float fixed_point(float largest) {
@@ -85,25 +87,34 @@ class LeafValues {
         return static_cast<float>(std::ldexp(1.0, std::min(29 - std::ilogb(largest), 120)));
     }
 
-    // Adds a block's numbers, one array of rows a lane, to the sums of their leaves.
+    // Adds a block's numbers, one array of rows a lane, to the sums of their leaves. Neighbours go to different copies of the
+    // sums: many fall into the same leaf, and one would have to wait for the other.
     void add_block(const std::uint8_t* leaf, const std::int32_t* __restrict fixed, std::int64_t* __restrict sums) const {
+        const std::size_t size = static_cast<std::size_t>(leaves_) * (outputs_ + 1);
         if (outputs_ == 2) {  // the Normal: worth a loop without a loop inside
-            for (std::size_t i = 0; i < block; ++i) {
-                std::int64_t* sum = sums + leaf[i] * 3;
-                sum[0] += fixed[i];
-                sum[1] += fixed[block + i];
-                sum[2] += fixed[2 * block + i];
+            for (std::size_t i = 0; i < block; i += copies) {
+                for (std::size_t copy = 0; copy < copies; ++copy) {
+                    std::int64_t* sum = sums + copy * size + leaf[i + copy] * 3;
+                    sum[0] += fixed[i + copy];
+                    sum[1] += fixed[block + i + copy];
+                    sum[2] += fixed[2 * block + i + copy];
+                }
             }
             return;
         }
         for (int k = 0; k <= outputs_; ++k) {
-            for (std::size_t i = 0; i < block; ++i) sums[leaf[i] * (outputs_ + 1) + k] += fixed[k * block + i];
+            for (std::size_t i = 0; i < block; ++i) {
+                sums[i % copies * size + leaf[i] * (outputs_ + 1) + k] += fixed[k * block + i];
+            }
         }
     }
 
     double total(int leaf, int lane) const {
         std::int64_t sum = 0;
-        for (const auto& own : sums_) sum += own[leaf * (outputs_ + 1) + lane];
+        const std::size_t size = static_cast<std::size_t>(leaves_) * (outputs_ + 1);
+        for (const auto& own : sums_) {
+            for (std::size_t copy = 0; copy < copies; ++copy) sum += own[copy * size + leaf * (outputs_ + 1) + lane];
+        }
         return static_cast<double>(sum) / scale_[lane];
     }
 
@@ -111,7 +122,7 @@ class LeafValues {
     int outputs_;
     int leaves_;
     std::vector<std::uint8_t> leaf_;
-    std::vector<std::vector<std::int64_t>> sums_;  // by thread: (leaves, outputs + 1), the last lane for weights
+    std::vector<std::vector<std::int64_t>> sums_;  // by thread: (copies, leaves, outputs + 1), the last lane for weights
     std::vector<float> scale_;
 };
 

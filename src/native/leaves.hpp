@@ -1,4 +1,4 @@
-// Which leaf a row falls into, and rows kept sorted by leaf.
+// Which leaf of a tree rows fall into.
 #pragma once
 
 #include <cstddef>
@@ -22,23 +22,6 @@ inline void find_leaves(const Columns& column, const std::uint8_t* threshold, in
             leaf[i] = static_cast<std::uint8_t>(leaf[i] | (above & bit));
         }
     }
-}
-
-// Copies rows that stay on the left to the front of `target`, the others to its back; returns how many stay on the left.
-// Row r has its bin at column[r * stride].
-inline std::size_t split_rows(const std::uint8_t* column, std::size_t stride, std::uint8_t threshold,
-                              const std::uint32_t* __restrict rows, std::size_t count, std::uint32_t* __restrict target) {
-    std::size_t left = 0;
-    std::size_t right = count - 1;
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::uint32_t row = rows[i];
-        const bool above = column[row * stride] > threshold;
-        target[left] = row;
-        target[right] = row;  // the next one that belongs to either end overwrites what does not
-        left += !above;
-        right -= above;
-    }
-    return left;
 }
 
 }  // namespace epiboost

@@ -31,23 +31,42 @@ struct Units {
     float l2;
 };
 
-// Adds one leaf's part to the scores of a feature's thresholds.
-inline void add_scores(const std::int32_t (*running)[max_bins], int stride, int outputs, const Units& units,
-                       float* __restrict scores) {
-    constexpr float tiny = 1e-15f;  // an empty side has no gradient either: 0 / tiny = 0
-    constexpr float huge = 1e18f;   // the product of two must be a number
+// One over the weights of both sides of a threshold, each with l2, by one division.
+struct Inverses {
+    float left;
+    float right;
+
+    Inverses(std::int32_t left_weight, std::int32_t all_weight, const Units& units) {
+        constexpr float tiny = 1e-15f;  // an empty side has no gradient either: 0 / tiny = 0
+        constexpr float huge = 1e18f;   // the product of two must be a number
+        const float own = clamp(static_cast<float>(left_weight) * units.weight + units.l2, tiny, huge);
+        const float other = clamp(static_cast<float>(all_weight - left_weight) * units.weight + units.l2, tiny, huge);
+        const float inverse = 1.0f / (own * other);
+        left = inverse * other;
+        right = inverse * own;
+    }
+
+    // One output's part of a score.
+    float score(std::int32_t left_sum, std::int32_t all, float unit) const {
+        const float own = static_cast<float>(left_sum);
+        const float other = static_cast<float>(all - left_sum);
+        return unit * (own * own * left + other * other * right);
+    }
+};
+
+// Adds one leaf's part to the scores of a feature's thresholds, by way of running sums.
+template <class Layout>
+void add_scores(const typename Layout::Word* histogram, int stride, int outputs, const Units& units,
+                std::int32_t (*running)[max_bins], float* __restrict scores) {
+    Layout::scan(histogram, stride, outputs, running);
     float left_inverse[max_bins];
     float right_inverse[max_bins];
     const std::int32_t* weights = running[outputs];
     const std::int32_t all_weight = weights[stride - 1];
     for (int b = 0; b < stride; ++b) {
-        const float left = static_cast<float>(weights[b]) * units.weight + units.l2;
-        const float right = static_cast<float>(all_weight - weights[b]) * units.weight + units.l2;
-        const float left_weight = clamp(left, tiny, huge);
-        const float right_weight = clamp(right, tiny, huge);
-        const float inverse = 1.0f / (left_weight * right_weight);  // one division for both
-        left_inverse[b] = inverse * right_weight;
-        right_inverse[b] = inverse * left_weight;
+        const Inverses inverses(weights[b], all_weight, units);
+        left_inverse[b] = inverses.left;
+        right_inverse[b] = inverses.right;
     }
     for (int k = 0; k < outputs; ++k) {
         const std::int32_t* sums = running[k];
@@ -57,6 +76,29 @@ inline void add_scores(const std::int32_t (*running)[max_bins], int stride, int 
             const float left = static_cast<float>(sums[b]);
             const float right = static_cast<float>(all - sums[b]);
             scores[b] += unit * (left * left * left_inverse[b] + right * right * right_inverse[b]);
+        }
+    }
+}
+
+// The Normal's: all in one loop.
+template <>
+inline void add_scores<PackedTwo>(const std::int64_t* histogram, int stride, int, const Units& units,
+                                  std::int32_t (*)[max_bins], float* __restrict scores) {
+    const RunningSums running(histogram, stride);
+    const PackedTwo::Parts all = PackedTwo::parts(running.before[4]);
+    const int quarter = stride / 4;
+    const float first_unit = units.gradient_squared[0];
+    const float second_unit = units.gradient_squared[1];
+    const Units own_units = units;
+    for (int part = 0; part < 4; ++part) {
+        const std::int64_t before = running.before[part];
+        const std::int64_t* sums = running.sums.data() + part * quarter;
+        float* __restrict own = scores + part * quarter;
+        for (int b = 0; b < quarter; ++b) {
+            const PackedTwo::Parts left = PackedTwo::parts(before + sums[b]);
+            const Inverses inverses(left.weight, all.weight, own_units);
+            own[b] += inverses.score(left.first, all.first, first_unit);
+            own[b] += inverses.score(left.second, all.second, second_unit);
         }
     }
 }

@@ -21,7 +21,7 @@ class Structure {
     using Word = typename Layout::Word;
 
   public:
-    struct Share {  // one thread's rows: a stretch of `rows()`
+    struct Share {  // one thread's rows
         std::size_t first = 0;
         std::size_t count = 0;
         std::vector<std::int64_t> squares;  // sums of squared whole gradients, one an output
@@ -42,16 +42,25 @@ class Structure {
         }
         room_ = room;
         words_.resize(room * width_);
-        rows_.resize(room);
         unit_squared_.resize(outputs_);
         for (auto& share : shares_) share.squares.resize(outputs_);
     }
 
     const std::uint8_t* by_row() const { return bins_.empty() ? task_.table.by_row.data() : bins_.data(); }
     const Word* words() const { return words_.data(); }
-    std::uint32_t* rows() { return rows_.data(); }
-    std::size_t room() const { return room_; }
     const Share& share(int rank) const { return shares_[rank]; }
+
+    // Weights that tell which of the rows the tree sees; null where it sees all of them.
+    const float* weight() const { return weight_; }
+
+    struct Column {
+        const std::uint8_t* bins;  // row r has its bin at bins[r * stride]
+        std::size_t stride;
+    };
+    Column column(std::size_t index) const {
+        if (bins_.empty()) return {task_.table.column(index), 1};
+        return {bins_.data() + index, task_.table.columns};
+    }
 
     // Squares of the units of the gradients, for scores. The outputs of a Normal differ in kind: each is measured by its own
     // mean square, which is what its part of the likelihood weighs it by.
@@ -75,12 +84,32 @@ class Structure {
             levels[k] = 1.0f / unit;
             if (team.rank == 0) unit_squared_[k] = unit * unit;
         }
-        const std::size_t blocks = padded(task_.table.rows) / block;
         Share& share = shares_[team.rank];
         std::fill(share.squares.begin(), share.squares.end(), 0);
-        const bool copies = !bins_.empty();
-        if (!copies) share.first = team.begin(blocks) * block;
-        const std::size_t end = team.rank + 1 < team.size && copies ? shares_[team.rank + 1].first : room_;
+        if (bins_.empty()) {
+            if (team.rank == 0) weight_ = task_.recipe.subsample < 1.0 ? gradients.weight() : nullptr;
+            round_rows(team, tree, gradients, levels.data(), share);
+        } else {
+            draw_rows(team, tree, gradients, levels.data(), share);
+        }
+    }
+
+  private:
+    void round_rows(Team team, int tree, const Gradients& gradients, const float* levels, Share& share) {
+        const std::size_t blocks = padded(task_.table.rows) / block;
+        std::vector<std::int32_t> whole(static_cast<std::size_t>(outputs_) * block);
+        share.first = team.begin(blocks) * block;
+        share.count = std::min(team.end(blocks) * block, task_.table.rows) - share.first;
+        for (std::size_t b = team.begin(blocks); b < team.end(blocks); ++b) {
+            round_block(tree, b * block, gradients, levels, whole.data());
+            Layout::pack_block(whole.data(), outputs_, gradients.whole_weight() + b * block, words_.data() + b * block * width_);
+            add_squares(whole.data(), nullptr, block, share.squares);
+        }
+    }
+
+    void draw_rows(Team team, int tree, const Gradients& gradients, const float* levels, Share& share) {
+        const std::size_t blocks = padded(task_.table.rows) / block;
+        const std::size_t end = team.rank + 1 < team.size ? shares_[team.rank + 1].first : room_;
         std::vector<std::int32_t> whole(static_cast<std::size_t>(outputs_) * block);
         std::vector<Word> packed(static_cast<std::size_t>(width_) * block);
         std::uint32_t seen[block];
@@ -88,29 +117,22 @@ class Structure {
         for (std::size_t b = team.begin(blocks); b < team.end(blocks); ++b) {
             const std::size_t count = std::min(draw(tree, b * block, gradients.weight(), seen), end - next);
             if (count == 0) continue;
-            round_block(tree, b * block, gradients, levels.data(), whole.data());
+            round_block(tree, b * block, gradients, levels, whole.data());
             Layout::pack_block(whole.data(), outputs_, gradients.whole_weight() + b * block, packed.data());
             add_squares(whole.data(), seen, count, share.squares);
-            if (copies) {
-                for (std::size_t i = 0; i < count; ++i) copy_row(seen[i], packed.data(), next + i);
-            } else {
-                std::copy_n(packed.data(), packed.size(), words_.data() + b * packed.size());
-                std::copy_n(seen, count, rows_.data() + next);
-            }
+            for (std::size_t i = 0; i < count; ++i) copy_row(seen[i], packed.data(), next + i);
             next += count;
         }
         share.count = next - share.first;
     }
 
-  private:
     // The rows of a block that the tree's structure sees.
     std::size_t draw(int tree, std::size_t row, const float* weight, std::uint32_t* seen) const {
         bool in[block];
-        for (std::size_t i = 0; i < block; ++i) in[i] = weight[row + i] > 0.0f;
-        if (task_.samples_structure()) {
-            const Stream stream(seed_, tree, Purpose::structure, 0);
-            const std::uint32_t limit = share_limit(task_.structure_share);
-            for (std::size_t i = 0; i < block; ++i) in[i] &= stream.bits(task_.target.key[row + i]) < limit;
+        const Stream stream(seed_, tree, Purpose::structure, 0);
+        const std::uint32_t limit = share_limit(task_.structure_share);
+        for (std::size_t i = 0; i < block; ++i) {
+            in[i] = weight[row + i] > 0.0f && stream.bits(task_.target.key[row + i]) < limit;
         }
         std::size_t count = 0;
         for (std::size_t i = 0; i < block; ++i) {
@@ -147,7 +169,7 @@ class Structure {
         for (int k = 0; k < outputs_; ++k) {
             std::int32_t sum = 0;
             const std::int32_t* own = whole + k * block;
-            if (count == block) {
+            if (count == block) {  // rows that are not seen are zero
                 for (std::size_t i = 0; i < block; ++i) sum += own[i] * own[i];
             } else {
                 for (std::size_t i = 0; i < count; ++i) sum += own[seen[i] % block] * own[seen[i] % block];
@@ -160,7 +182,6 @@ class Structure {
         const std::size_t columns = task_.table.columns;
         std::memcpy(bins_.data() + place * columns, task_.table.by_row.data() + row * columns, columns);
         for (int k = 0; k < width_; ++k) words_[place * width_ + k] = packed[row % block * width_ + k];
-        rows_[place] = static_cast<std::uint32_t>(place);
     }
 
     const Task& task_;
@@ -171,7 +192,7 @@ class Structure {
     std::vector<Share> shares_;
     std::vector<std::uint8_t> bins_;  // copies of the drawn rows' bins; empty where the table's own are used
     std::vector<Word> words_;
-    std::vector<std::uint32_t> rows_;
+    const float* weight_ = nullptr;
     std::vector<float> unit_squared_;
 };
 
