@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from epiboost._base import BaseEpiBoost
 from epiboost._typing import AnyArray, Floats
+from epiboost.calibrated import CalibratedRegressor
 from epiboost.data import Dataset, check_regression_target
 from epiboost.engines import Engine
 from epiboost.members import EnsembleKind
@@ -210,6 +211,23 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
             Never crossing.
         """
         return self.predict_posterior(X).quantile(q)
+
+    def calibrate(self, X: Any, y: Any, *, random_state: int = 0) -> CalibratedRegressor:  # noqa: ANN401
+        """Return a calibrated model, whose intervals are guaranteed to hold the target as often as they say.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+            Rows that the model has not been trained on.
+        y : array of shape (n,)
+        random_state : int, default=0
+            The seed of the split of these rows: a part says how to scale the uncertainties, the rest guarantees.
+
+        Returns
+        -------
+        CalibratedRegressor
+        """
+        return CalibratedRegressor(self, random_state=random_state).fit(X, y)
 
     @property
     def _n_outputs(self) -> int:

@@ -205,7 +205,8 @@ def prediction_errors(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, loss: Los
     if loss == "auto":
         loss = "squared" if "f" in {targets.dtype.kind, predictions.dtype.kind} else "zero_one"
     if loss == "zero_one":
-        return np.not_equal(targets, predictions).astype(np.float64)
+        wrong: Floats = np.not_equal(targets, predictions).astype(np.float64)
+        return wrong
     distance = np.abs(check_values(targets, "y_true") - check_values(predictions, "y_pred"))
     squared: Floats = np.square(distance)
     return squared if loss == "squared" else distance
