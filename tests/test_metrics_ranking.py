@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from epiboost.metrics import (
+    UndefinedScoreError,
     ood_auc_score,
     ood_average_precision_score,
     ood_false_positive_rate,
@@ -143,12 +144,12 @@ def test_the_curve_falls_from_the_models_error_to_none():
 def test_a_model_without_errors_has_a_flat_curve_and_no_score():
     curve = rejection_curve(errors=[0, 0, 0], uncertainty=[1, 2, 3])
     assert not curve.error.any()
-    with pytest.raises(ValueError, match="all errors are equal: the model makes none"):
+    with pytest.raises(UndefinedScoreError, match="all errors are equal: the model makes none"):
         prediction_rejection_score(errors=[0, 0, 0], uncertainty=[1, 2, 3])
 
 
 def test_equal_errors_have_no_score():
-    with pytest.raises(ValueError, match="not defined when all errors are equal; no order"):
+    with pytest.raises(UndefinedScoreError, match="not defined when all errors are equal; no order"):
         prediction_rejection_score(errors=[0.1, 0.1, 0.1], uncertainty=[1, 2, 3])
 
 

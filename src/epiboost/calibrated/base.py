@@ -183,7 +183,7 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 def _round_number(n_samples: int, share: float) -> int:
     """Return how many rows guarantee: about a share, if it can be one less than a multiple of 20.
 
-    Of n rows a coverage c is rounded up to a multiple of 1 / (n + 1), and intervals are the wider for it. With a multiple
+    Of n rows a coverage is rounded up to a multiple of 1 / (n + 1), and intervals are the wider for it. With a multiple
     of 20 the usual coverages, 0.5, 0.8, 0.9 and 0.95, are met exactly.
 
     >>> _round_number(69, 0.75), _round_number(10, 0.75), _round_number(1000, 0.75)

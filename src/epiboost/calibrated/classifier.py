@@ -26,8 +26,8 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
     model : EpiBoostClassifier
         A fitted model.
     scale_share : float, default=0.25
-        About the share of the calibration rows from which the temperature is learned: the rest is brought to a number that
-        meets coverages of 0.5, 0.8, 0.9 and 0.95 exactly.
+        About the share of the calibration rows from which the temperature is learned: the rest is brought to a number
+        that meets coverages of 0.5, 0.8, 0.9 and 0.95 exactly.
     random_state : int, default=0
         The seed of the split of the calibration rows.
 

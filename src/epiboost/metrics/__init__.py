@@ -14,7 +14,13 @@ from epiboost.metrics.detection import ood_auc_score, ood_average_precision_scor
 from epiboost.metrics.disagreement import Disagreement, disagreement
 from epiboost.metrics.intervals import interval_coverage_score, interval_width
 from epiboost.metrics.losses import brier_loss, crps_loss, negative_log_likelihood_loss
-from epiboost.metrics.ranking import RejectionCurve, prediction_errors, prediction_rejection_score, rejection_curve
+from epiboost.metrics.ranking import (
+    RejectionCurve,
+    UndefinedScoreError,
+    prediction_errors,
+    prediction_rejection_score,
+    rejection_curve,
+)
 from epiboost.metrics.scorers import Scorer, scorer
 
 __all__ = [
@@ -22,6 +28,7 @@ __all__ = [
     "RejectionCurve",
     "ReliabilityCurve",
     "Scorer",
+    "UndefinedScoreError",
     "brier_loss",
     "crps_loss",
     "disagreement",

@@ -13,6 +13,7 @@ Prediction: TypeAlias = Posterior | npt.ArrayLike
 """What a model predicts: a posterior, or the plain array of its parameters."""
 
 _WITHOUT_MEMBERS = 2
+_TEXT = "OUS"
 
 
 def check_values(values: npt.ArrayLike, name: str) -> Floats:
@@ -107,6 +108,9 @@ def check_codes(y_true: npt.ArrayLike, posterior: Posterior, classes: Sequence[o
     known: AnyArray = np.arange(n_classes) if classes is None else np.asarray(classes)
     if known.shape != (n_classes,):
         message = f"classes must name the {n_classes} classes of the prediction, got {known.tolist()}"
+        raise ValueError(message)
+    if (known.dtype.kind in _TEXT) != (labels.dtype.kind in _TEXT):
+        message = f"y_true holds {labels.dtype} and the classes are {known.tolist()}; give labels of the same kind"
         raise ValueError(message)
     order = np.argsort(known, kind="stable")
     place = np.minimum(np.searchsorted(known, labels, sorter=order), n_classes - 1)

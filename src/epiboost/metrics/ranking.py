@@ -33,6 +33,10 @@ Loss: TypeAlias = Literal["auto", "zero_one", "squared", "absolute"]
 _RANDOM_AREA = 0.5
 
 
+class UndefinedScoreError(ValueError):
+    """A score that has no value for what it is asked of: all errors are equal, and no order is better than another."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RejectionCurve:
     """The error that is left when the most uncertain samples are handed to somebody who knows the answer.
@@ -66,7 +70,7 @@ class RejectionCurve:
                 + (": the model makes none" if base == 0.0 else "")
                 + "; no order of the samples is better than another"
             )
-            raise ValueError(message)
+            raise UndefinedScoreError(message)
         gain = _RANDOM_AREA * base - _area(self.rejected, self.error)
         return float(gain / (_RANDOM_AREA * base - oracle))
 
@@ -156,9 +160,10 @@ def prediction_rejection_score(
 
     Raises
     ------
+    UndefinedScoreError
+        If all errors are equal, all zero among them: no order is then better than another.
     ValueError
-        If all errors are equal, all zero among them: no order is then better than another. For empty arrays, arrays of
-        different lengths, NaN, negative errors and negative weights.
+        For empty arrays, arrays of different lengths, NaN, negative errors and negative weights.
 
     Examples
     --------
