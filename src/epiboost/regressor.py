@@ -180,19 +180,20 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         posterior = self.predict_posterior(X)
         return (posterior.mean, posterior.std) if return_std else posterior.mean
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:  # noqa: ANN401 (anything a user may pass)
+    def predict_interval(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> Floats:  # noqa: ANN401
         """Predict the central interval that holds the target with the given probability.
 
         Parameters
         ----------
         X : table of shape (n, features)
-        coverage : float, default=0.9
+        coverage : float or sequence of shape (k,), default=0.9
             Between 0 and 1.
 
         Returns
         -------
-        array of shape (n, 2)
-            Lower and upper end: exact quantiles of the members' mixture.
+        array of shape (n, 2), or (n, k, 2) for k coverages
+            Lower and upper end: exact quantiles of the members' mixture, never crossing. They carry no guarantee;
+            those of the model that `calibrate` returns do.
         """
         return self.predict_posterior(X).interval(coverage)
 
