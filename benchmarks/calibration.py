@@ -72,19 +72,20 @@ def main() -> None:
     parser.add_argument("--trees", type=int, default=1000, help="trees of each of the ten members")
     parser.add_argument("--tables", nargs="+", choices=FOLDERS, default=list(FOLDERS))
     options = parser.parse_args()
-    print("| table | calibration rows | coverage at .5, .8, .9, .95 | MAPIE's | width at .9 | MAPIE's | ratio |")
+    print(
+        "| table | calibration rows | coverage at .5, .8, .9, .95 | MAPIE's | width at .9 | MAPIE's | ratio at each |"
+    )
     print("|---|---|---|---|---|---|---|")
     misses = []
     for name in options.tables:
         (coverage, width), (their_coverage, their_width) = measure(name, options)
-        ratio = width[JUDGED] / their_width[JUDGED]
-        cells = [" ".join(f"{share:.3f}" for share in shares) for shares in (coverage, their_coverage)]
-        widths = f"{width[JUDGED]:.4g} | {their_width[JUDGED]:.4g} | {ratio:.3f}"
-        print(f"| {cells[0]} | {cells[1]} | {widths} |", flush=True)
+        ratios = width / their_width
+        cells = [" ".join(f"{number:.3f}" for number in row) for row in (coverage, their_coverage, ratios)]
+        print(f"| {cells[0]} | {cells[1]} | {width[JUDGED]:.4g} | {their_width[JUDGED]:.4g} | {cells[2]} |", flush=True)
         if np.abs(coverage - COVERAGES).max() > TOLERANCE:
             misses.append(f"{name}: coverage off by {np.abs(coverage - COVERAGES).max():.3f}")
-        if ratio > 1.0:
-            misses.append(f"{name}: intervals {ratio:.3f} times as wide as MAPIE's")
+        if ratios[JUDGED] > 1.0:
+            misses.append(f"{name}: intervals at 0.9 {ratios[JUDGED]:.3f} times as wide as MAPIE's")
     print("\nall bars met" if not misses else "\nmissed: " + "; ".join(misses))
 
 

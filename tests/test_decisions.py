@@ -1,6 +1,8 @@
 """Decisions keep their promises: errors below the bound, false alarms below the rate, labels where they tell most."""
 
+import runpy
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -132,6 +134,15 @@ def test_equal_uncertainties_are_kept_all_or_not_at_all():
     with pytest.warns(TargetNotMetWarning, match="the same uncertainty"):
         abstainer = Abstainer(Labels(), coverage=0.5).fit(X, wrong)
     assert not abstainer.predict(X)[1].any()
+
+
+def test_a_case_on_the_line_is_handed_over():
+    X, _ = cases(120, 0)
+    X[:, 1] = np.repeat([0.0, 0.5, 1.0], 40)
+    abstainer = Abstainer(Labels(), coverage=0.5).fit(X, np.zeros(120))
+    assert abstainer.threshold_ == 0.5
+    assert abstainer.predict(X)[1].tolist() == [True] * 40 + [False] * 80
+    assert abstainer.coverage_ == pytest.approx(1 / 3)
 
 
 def test_the_measure_decides():
@@ -332,6 +343,17 @@ def test_more_rows_than_there_are_cannot_be_chosen(models, n):
     for strategy in ("knowledge", "random"):
         with pytest.raises(ValueError, match="whole number from 1 to the 60 rows"):
             acquire(models["regressor"], pool, n, strategy)
+
+
+@pytest.mark.slow
+def test_the_example_of_active_learning_reaches_the_error_of_random_choice_with_fewer_labels():
+    example = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "active_learning.py"))
+    by_knowledge, at_random = (
+        np.mean([example["errors"](strategy, seed) for seed in range(5)], axis=0)
+        for strategy in ("knowledge", "random")
+    )
+    assert (by_knowledge[3:] < at_random[3:]).all()
+    assert by_knowledge[-3] < at_random[-1]
 
 
 def test_members_that_agree_have_nothing_to_choose_by():

@@ -1,5 +1,7 @@
 """Losses, intervals, calibration and disagreement: closed forms against integrals, weights as counts, bad input."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -357,6 +359,12 @@ def test_a_model_at_the_end_of_a_pipeline_reads_what_the_pipeline_makes():
         assert scorer(metric, **options)(pipeline, 10 * X_TABLE, Y_TABLE) == scorer(metric, **inner)(
             pipeline[-1], scaled, Y_TABLE
         )
+
+
+def test_a_scorer_travels_to_other_processes():
+    again = pickle.loads(pickle.dumps(scorer("interval_width", coverage=0.5)))  # noqa: S301 (bytes of our own)
+    model = EpiBoostRegressor(**SMALL).fit(X_TABLE, Y_TABLE)
+    assert again(model, X_TABLE, Y_TABLE) == scorer("interval_width", coverage=0.5)(model, X_TABLE, Y_TABLE)
 
 
 def test_several_scorers_are_used_at_once():
