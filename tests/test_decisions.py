@@ -72,6 +72,17 @@ def test_the_error_of_what_is_kept_stays_below_the_target_as_often_as_promised()
     assert 0.1 < np.mean(kept_shares) < 0.4  # at 0.4 the error of what is kept is 0.1
 
 
+@pytest.mark.filterwarnings("ignore::epiboost.decisions.TargetNotMetWarning")
+def test_what_is_not_so_is_claimed_no_more_often_than_the_risk_allows():
+    claims = 0
+    for seed in range(500):
+        rng = np.random.default_rng(seed)
+        X, _ = cases(300, seed + 10_000)
+        wrong = (rng.uniform(size=300) < 0.1).astype(float)  # of any part of the cases a tenth is wrong
+        claims += Abstainer(Labels(), max_error=0.1, confidence=0.9).fit(X, wrong).met_
+    assert 0.01 <= claims / 500 <= 0.1
+
+
 def test_a_single_line_has_an_exact_bound():
     X_new, wrong_new = cases(100_000, 1)
     broken = 0
