@@ -51,7 +51,7 @@ def test_importing_the_package_imports_the_estimators(imported):
     assert {"epiboost", "epiboost.regressor", "epiboost.classifier"} <= imported
 
 
-@pytest.mark.parametrize("part", ["cli", "commands", "demo", "plots", "tables"])
+@pytest.mark.parametrize("part", ["cli", "commands", "demo", "evaluation", "plots", "tables", "metrics", "decisions"])
 def test_importing_the_package_leaves_the_command_line_and_the_plots_out(imported, part):
     assert f"epiboost.{part}" not in imported
 

@@ -256,9 +256,21 @@ def test_the_widest_coverage_below_one_has_an_interval():
     assert np.isfinite(one_sample((0.0, 1.0), (1.0, 1.0)).interval(np.nextafter(1.0, 0.0))).all()
 
 
-@pytest.mark.parametrize("coverage", [0.0, 1.0, 1.5, np.nan, [0.5]])
+def test_intervals_of_many_coverages_are_those_of_each_and_never_cross():
+    posterior = Posterior(np.array([[[0.0, 1.0], [3.0, 0.5]], [[4.0, 1.0], [3.0, 2.0]]]), "normal")
+    coverages = [0.9, 0.2, 0.5]
+    many = posterior.interval(coverages)
+    assert many.shape == (2, 3, 2)
+    for place, coverage in enumerate(coverages):
+        np.testing.assert_array_equal(many[:, place], posterior.interval(coverage))
+    ordered = many[:, np.argsort(coverages)]
+    assert (np.diff(ordered[..., 0], axis=1) <= 0.0).all()
+    assert (np.diff(ordered[..., 1], axis=1) >= 0.0).all()
+
+
+@pytest.mark.parametrize("coverage", [0.0, 1.0, 1.5, np.nan, [], [[0.5]], [0.5, 1.0]])
 def test_a_coverage_outside_zero_and_one_is_refused(coverage):
-    with pytest.raises(ValueError, match="coverage must be one number strictly between 0 and 1"):
+    with pytest.raises(ValueError, match="coverage must be a number, or a sequence of them, strictly between 0 and 1"):
         one_sample((0.0, 1.0)).interval(coverage)
 
 

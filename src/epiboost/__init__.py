@@ -1,9 +1,18 @@
 """Gradient boosting that knows what it does not know."""
 
+from epiboost.calibrated import CalibratedClassifier, CalibratedRegressor
 from epiboost.classifier import EpiBoostClassifier
 from epiboost.persistence import ModelFileError
 from epiboost.posterior import Posterior
 from epiboost.regressor import EpiBoostRegressor
 from epiboost.uncertainty import Uncertainty
 
-__all__ = ["EpiBoostClassifier", "EpiBoostRegressor", "ModelFileError", "Posterior", "Uncertainty"]
+__all__ = [
+    "CalibratedClassifier",
+    "CalibratedRegressor",
+    "EpiBoostClassifier",
+    "EpiBoostRegressor",
+    "ModelFileError",
+    "Posterior",
+    "Uncertainty",
+]

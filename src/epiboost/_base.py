@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -21,6 +21,13 @@ from epiboost.uncertainty import Uncertainty
 
 class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The steps of both estimators; the classes that users see are `EpiBoostRegressor` and `EpiBoostClassifier`."""
+
+    _kinds: ClassVar[dict[str, type["BaseEpiBoost"]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401 (whatever scikit-learn takes)
+        """Note each kind of estimator, so that a file can name the one it holds."""
+        super().__init_subclass__(**options)
+        BaseEpiBoost._kinds.setdefault(cls.__name__, cls)
 
     def __init__(
         self,
@@ -100,6 +107,9 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         path : str or path
             By custom it ends in ``.epib``.
         """
+        persistence.write(path, *self._to_file())
+
+    def _to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         self._require_fitted()
         if not isinstance(self.engine, str):
             message = f"only models of an engine that has a name can be saved; this one was trained by {self.engine!r}"
@@ -114,7 +124,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             "prefixes": None if self.prefixes_ is None else [int(prefix) for prefix in self.prefixes_],
             "forest": header,
         }
-        persistence.write(path, own_header, {**arrays, **self._labels_to_file()})
+        return own_header, {**arrays, **self._labels_to_file()}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin
 
 from epiboost._base import BaseEpiBoost
 from epiboost._typing import AnyArray, Floats
+from epiboost.calibrated import CalibratedClassifier
 from epiboost.data import Dataset, check_classification_target, class_numbers, distinct_labels
 
 
@@ -140,6 +141,23 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
             In the order of ``classes_``.
         """
         return self.predict_posterior(X).mean
+
+    def calibrate(self, X: Any, y: Any, *, random_state: int = 0) -> CalibratedClassifier:  # noqa: ANN401
+        """Return a calibrated model, whose sets of classes are guaranteed to hold the true one as often as they say.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+            Rows that the model has not been trained on.
+        y : array of shape (n,)
+        random_state : int, default=0
+            The seed of the split of these rows: a part says the temperature, the rest guarantees.
+
+        Returns
+        -------
+        CalibratedClassifier
+        """
+        return CalibratedClassifier(self, random_state=random_state).fit(X, y)
 
     @property
     def _n_outputs(self) -> int:

@@ -1,4 +1,4 @@
-"""What the command line can do: fit, predict, demo. Each command parses, makes one call and prints.
+"""What the command line can do: fit, predict, evaluate, demo. Each command parses, makes one call and prints.
 
 A known error is one line on standard error and exit code 1; an interrupt is one line and exit code 130, as shells have
 it. An error that nobody foresaw keeps its traceback. What is slow to import is imported by the command that needs it.
@@ -18,10 +18,11 @@ from epiboost.members import EnsembleKind
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from epiboost import EpiBoostClassifier, EpiBoostRegressor
+    from epiboost import CalibratedClassifier, CalibratedRegressor, EpiBoostClassifier, EpiBoostRegressor
     from epiboost._typing import AnyArray
 
-    Model: TypeAlias = EpiBoostRegressor | EpiBoostClassifier
+    Trained: TypeAlias = EpiBoostRegressor | EpiBoostClassifier
+    Model: TypeAlias = Trained | CalibratedRegressor | CalibratedClassifier
 
 Task: TypeAlias = Literal["regression", "classification"]
 """What is to be predicted."""
@@ -142,6 +143,44 @@ def predict(
 
 
 @app.command()
+def evaluate(
+    *,
+    model: Annotated[Path, typer.Argument(help="A model that epiboost fit wrote.")],
+    test: Annotated[Path, typer.Argument(help="The table to judge it on, target included: a .csv or .parquet file.")],
+    target: Annotated[
+        str | None, typer.Option(help="The column to predict.", show_default="the one that is no feature")
+    ] = None,
+    ood: Annotated[Path | None, typer.Option(help="A table of rows from outside the domain.")] = None,
+    coverage: Annotated[float, typer.Option(help="The coverage of the intervals that are judged.")] = 0.9,
+    plots: Annotated[Path | None, typer.Option(help="A folder to draw pictures into.")] = None,
+    json: Annotated[Path | None, typer.Option(help="A file to write the figures to.")] = None,
+) -> None:
+    """Judge a model on a table: its loss, and what its uncertainties are worth."""
+    with _reported():
+        from epiboost import evaluation, tables  # noqa: PLC0415 (see the head of this file)
+
+        sources = [path for path in (model, test, ood) if path is not None]
+        if json is not None:
+            tables.check_writable(json, sources=sources)
+        if plots is not None:
+            evaluation.check_folder(plots)
+        fitted = _load(model)
+        table = tables.read_table(test)
+        features = _known_features(fitted, table, source=test)
+        name = _target_of(table, features, source=test) if target is None else target
+        y = tables.to_numpy(tables.column(table, name, source=test))
+        outside = None if ood is None else _known_features(fitted, tables.read_table(ood), source=ood)
+        found = evaluation.evaluate(fitted, features, y, outside, coverage=coverage)
+        evaluation.show(found)
+        if json is not None:
+            evaluation.write_json(found, json)
+            typer.echo(f"Wrote {json}")
+        if plots is not None:
+            for path in evaluation.draw(fitted, features, y, outside, plots):
+                typer.echo(f"Drew {path}")
+
+
+@app.command()
 def demo(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the picture.")] = Path("heart.png"),
@@ -199,17 +238,26 @@ def _choose_task(target: "pa.ChunkedArray") -> tuple[Task, str]:
     raise ValueError(message)
 
 
-def _estimator(task: Task) -> "type[Model]":
+def _estimator(task: Task) -> "type[Trained]":
     from epiboost import EpiBoostClassifier, EpiBoostRegressor  # noqa: PLC0415 (see the head of this file)
 
     return EpiBoostClassifier if task == "classification" else EpiBoostRegressor
 
 
 def _load(path: Path) -> "Model":
-    from epiboost import EpiBoostClassifier, EpiBoostRegressor, persistence  # noqa: PLC0415 (see the head of this file)
+    import epiboost  # noqa: PLC0415 (see the head of this file)
+    from epiboost import persistence  # noqa: PLC0415 (see the head of this file)
 
     header, _ = persistence.read(path)
-    kinds = {kind.__name__: kind for kind in (EpiBoostClassifier, EpiBoostRegressor)}
+    kinds: dict[str, type[Model]] = {
+        kind.__name__: kind
+        for kind in (
+            epiboost.EpiBoostClassifier,
+            epiboost.EpiBoostRegressor,
+            epiboost.CalibratedClassifier,
+            epiboost.CalibratedRegressor,
+        )
+    }
     name = header.get("estimator")
     if not isinstance(name, str) or name not in kinds:
         message = f"{str(path)!r} holds a model of kind {name!r}; {' and '.join(kinds)} are known"
@@ -228,13 +276,23 @@ def _known_features(fitted: "Model", table: "pa.Table", *, source: Path) -> "pa.
     return tables.select_columns(table, list(names), source=source)
 
 
+def _target_of(table: "pa.Table", features: "pa.Table", *, source: Path) -> str:
+    """Return the one column that is no feature."""
+    others = [name for name in table.column_names if name not in features.column_names]
+    if len(others) != 1:
+        found = "no column" if not others else f"the columns {', '.join(map(repr, others))}"
+        message = f"{str(source)!r} has {found} beside the features; name the target with --target"
+        raise ValueError(message)
+    return str(others[0])
+
+
 def _predicted_columns(fitted: "Model", features: "pa.Table", coverage: float | None) -> "dict[str, AnyArray]":
     posterior = fitted.predict_posterior(features)
     uncertainty = posterior.uncertainty()
     parts = {"total": uncertainty.total, "data": uncertainty.data, "knowledge": uncertainty.knowledge}
     if posterior.family == "normal":
-        bounds = {} if coverage is None else dict(zip(("lower", "upper"), posterior.interval(coverage).T, strict=True))
-        return {"prediction": posterior.mean, **parts, **bounds}
+        ends = () if coverage is None else fitted.predict_interval(features, coverage).T
+        return {"prediction": posterior.mean, **parts, **dict(zip(("lower", "upper"), ends, strict=False))}
     if coverage is not None:
         message = "--coverage asks for an interval, which only a model for regression can give"
         raise ValueError(message)

@@ -21,7 +21,7 @@ from epiboost._optional import require
 from epiboost._typing import Floats
 from epiboost.datasets import Heart, HeartCells, make_heart
 from epiboost.members import EnsembleKind
-from epiboost.plots import HeatMap, UncertaintyDisplay
+from epiboost.plots import HeatMap, MapDisplay
 from epiboost.regressor import EpiBoostRegressor
 
 if TYPE_CHECKING:
@@ -206,4 +206,4 @@ def _draw(found: Measurement, cells: HeartCells, figure: Figure) -> None:
         HeatMap("Knowledge uncertainty", found.knowledge),
     ]
     axes = figure.subplots(1, len(heat_maps))
-    UncertaintyDisplay(heat_maps, outline=cells.inside, x_label="$x_2$", y_label="$x_1$").plot(axes)
+    MapDisplay(heat_maps, outline=cells.inside, x_label="$x_2$", y_label="$x_1$").plot(axes)

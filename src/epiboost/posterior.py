@@ -148,18 +148,18 @@ class Posterior:
         np.maximum.accumulate(quantiles, axis=1, out=quantiles)
         return quantiles[:, np.searchsorted(levels, q)]
 
-    def interval(self, coverage: float = 0.9) -> Floats:
+    def interval(self, coverage: float | npt.ArrayLike = 0.9) -> Floats:
         """Give the central interval that holds the target with probability ``coverage``. Normal only.
 
         Parameters
         ----------
-        coverage : float, default=0.9
+        coverage : float or sequence of shape (k,), default=0.9
             Strictly between 0 and 1; half of the rest lies on either side.
 
         Returns
         -------
-        interval : array of shape (samples, 2)
-            Lower and upper end.
+        interval : array of shape (samples, 2), or (samples, k, 2) for k coverages
+            Lower and upper end; an interval of a larger coverage contains those of smaller ones.
 
         Examples
         --------
@@ -168,11 +168,13 @@ class Posterior:
         array([[ 6.08, 13.92]])
         """
         self._check_family("normal", "interval")
-        if np.ndim(coverage) != 0 or not 0.0 < coverage < 1.0:
-            message = f"coverage must be one number strictly between 0 and 1, got {coverage!r}"
+        levels = np.asarray(coverage, dtype=np.float64)
+        if levels.ndim > 1 or not levels.size or not ((levels > 0.0) & (levels < 1.0)).all():
+            message = f"coverage must be a number, or a sequence of them, strictly between 0 and 1, got {coverage!r}"
             raise ValueError(message)
-        tail = (1.0 - coverage) / 2
-        return self.quantile([tail, min(1.0 - tail, _LARGEST_BELOW_ONE)])
+        tails = (1.0 - levels) / 2
+        ends = np.stack([tails, np.minimum(1.0 - tails, _LARGEST_BELOW_ONE)], axis=-1)
+        return self.quantile(ends.ravel()).reshape(-1, *ends.shape)
 
     def cdf(self, y: npt.ArrayLike) -> Floats:
         """Say how probable a target of at most ``y`` is. Normal only.

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from epiboost._base import BaseEpiBoost
 from epiboost._typing import AnyArray, Floats
+from epiboost.calibrated import CalibratedRegressor
 from epiboost.data import Dataset, check_regression_target
 from epiboost.engines import Engine
 from epiboost.members import EnsembleKind
@@ -179,19 +180,20 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         posterior = self.predict_posterior(X)
         return (posterior.mean, posterior.std) if return_std else posterior.mean
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:  # noqa: ANN401 (anything a user may pass)
+    def predict_interval(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> Floats:  # noqa: ANN401
         """Predict the central interval that holds the target with the given probability.
 
         Parameters
         ----------
         X : table of shape (n, features)
-        coverage : float, default=0.9
+        coverage : float or sequence of shape (k,), default=0.9
             Between 0 and 1.
 
         Returns
         -------
-        array of shape (n, 2)
-            Lower and upper end: exact quantiles of the members' mixture.
+        array of shape (n, 2), or (n, k, 2) for k coverages
+            Lower and upper end: exact quantiles of the members' mixture, never crossing. They carry no guarantee;
+            those of the model that `calibrate` returns do.
         """
         return self.predict_posterior(X).interval(coverage)
 
@@ -210,6 +212,23 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
             Never crossing.
         """
         return self.predict_posterior(X).quantile(q)
+
+    def calibrate(self, X: Any, y: Any, *, random_state: int = 0) -> CalibratedRegressor:  # noqa: ANN401
+        """Return a calibrated model, whose intervals are guaranteed to hold the target as often as they say.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+            Rows that the model has not been trained on.
+        y : array of shape (n,)
+        random_state : int, default=0
+            The seed of the split of these rows: a part says how to scale the uncertainties, the rest guarantees.
+
+        Returns
+        -------
+        CalibratedRegressor
+        """
+        return CalibratedRegressor(self, random_state=random_state).fit(X, y)
 
     @property
     def _n_outputs(self) -> int:

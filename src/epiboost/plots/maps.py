@@ -1,4 +1,4 @@
-"""Pictures of uncertainty, drawn by matplotlib."""
+"""Heat maps of uncertainty over a grid of cells, and the map of the heart."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats
+from epiboost.datasets import Heart
+from epiboost.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +28,7 @@ _OUTLINE, _OUTLINE_CASING = "white", "black"
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """One panel of an `UncertaintyDisplay`.
+    """One panel of an `MapDisplay`.
 
     Parameters
     ----------
@@ -44,7 +46,7 @@ class HeatMap:
     limits: tuple[float, float] | None = None
 
 
-class UncertaintyDisplay:
+class MapDisplay:
     """Heat maps of uncertainty over a grid of cells, side by side.
 
     Parameters
@@ -76,7 +78,7 @@ class UncertaintyDisplay:
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> knowledge = HeatMap("Knowledge uncertainty", np.eye(3))
-    >>> display = UncertaintyDisplay([knowledge], outline=np.eye(3) > 0).plot()
+    >>> display = MapDisplay([knowledge], outline=np.eye(3) > 0).plot()
     >>> display.axes_[0].get_title()
     'Knowledge uncertainty'
     """
@@ -112,7 +114,7 @@ class UncertaintyDisplay:
 
         Returns
         -------
-        UncertaintyDisplay
+        MapDisplay
             This display, which now holds what it drew.
         """
         axes = self._new_axes() if ax is None else [ax] if not np.iterable(ax) else list(np.ravel(np.asarray(ax)))
@@ -160,6 +162,60 @@ class UncertaintyDisplay:
         self.colorbars_.append(colorbar)
         if self.outline is not None:
             self.outlines_.append(axis.add_patch(_outline_of(self.outline)))
+
+
+class HeartDisplay(MapDisplay):
+    """The heart as it is and as a model sees it: true noise, estimated noise, knowledge uncertainty.
+
+    Made by `from_estimator` or `from_predictions`; the cells without rows are outlined.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from epiboost import EpiBoostRegressor
+    >>> from epiboost.datasets import make_heart
+    >>> heart = make_heart(n_per_cell=20, random_state=0)
+    >>> model = EpiBoostRegressor(n_members=3, n_estimators=50, random_state=0).fit(heart.X, heart.y)
+    >>> [heat_map.title for heat_map in HeartDisplay.from_estimator(model, heart).heat_maps]
+    ['True data uncertainty', 'Estimated data uncertainty', 'Knowledge uncertainty']
+    """
+
+    @classmethod
+    def from_estimator(cls, model: Any, heart: Heart, *, ax: Sequence[Axes] | None = None) -> Self:  # noqa: ANN401
+        """Ask a model that was trained on the heart for the uncertainty of its cells, and draw it.
+
+        Parameters
+        ----------
+        model : fitted regressor
+        heart : Heart
+            The table from `epiboost.datasets.make_heart`.
+        ax : sequence of three matplotlib Axes, or None
+            None makes a new figure.
+        """
+        return cls.from_predictions(model.predict_uncertainty(heart.cells.X), heart, ax=ax)
+
+    @classmethod
+    def from_predictions(cls, uncertainty: Uncertainty, heart: Heart, *, ax: Sequence[Axes] | None = None) -> Self:
+        """Draw the uncertainty of the 81 cells, in the order of ``heart.cells.X``.
+
+        Parameters
+        ----------
+        uncertainty : Uncertainty
+        heart : Heart
+        ax : sequence of three matplotlib Axes, or None
+            None makes a new figure.
+        """
+        cells = heart.cells
+        data, knowledge = (part.reshape(cells.inside.shape) for part in (uncertainty.data, uncertainty.knowledge))
+        # One scale for the truth and the estimate, which nothing binds inside the heart.
+        limits = (0.0, float(max(np.nanmax(cells.data_uncertainty), data.max())))
+        heat_maps = [
+            HeatMap("True data uncertainty", cells.data_uncertainty, limits),
+            HeatMap("Estimated data uncertainty", data, limits),
+            HeatMap("Knowledge uncertainty", knowledge),
+        ]
+        return cls(heat_maps, outline=cells.inside, x_label="$x_2$", y_label="$x_1$").plot(ax)
 
 
 def _outline_of(mask: AnyArray) -> PathPatch:

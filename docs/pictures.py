@@ -1,0 +1,67 @@
+"""Draw the pictures of docs/uncertainty-in-use.md: python docs/pictures.py [folder]."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost.datasets import make_heart, make_spiral
+from epiboost.plots import CalibrationDisplay, DomainDisplay, RejectionDisplay, SpiralDisplay, UncertaintyDisplay
+from epiboost.plots.style import ORANGE
+
+DOTS_PER_INCH = 110
+
+
+def panels(count: int) -> tuple[Figure, list]:
+    """Return a figure with axes side by side."""
+    figure = Figure(figsize=(4.8 * count, 4.0), layout="constrained")
+    return figure, list(np.ravel(figure.subplots(1, count)))
+
+
+def spiral_picture(folder: Path) -> None:
+    """Draw what a classifier of the spiral knows of the plane, and how well it knows its errors."""
+    train, test = make_spiral(3000, random_state=1), make_spiral(3000, noise=0.08, random_state=2)
+    model = EpiBoostClassifier(random_state=0, n_estimators=500).fit(train.X, train.y)
+    figure, axes = panels(2)
+    SpiralDisplay.from_estimator(model, train, ax=axes)
+    figure.savefig(folder / "spiral.png", dpi=DOTS_PER_INCH)
+    figure, (ax,) = panels(1)
+    RejectionDisplay.from_estimator(model, test.X, test.y, ax=ax)
+    figure.savefig(folder / "rejection.png", dpi=DOTS_PER_INCH)
+
+
+def domain_pictures(folder: Path) -> None:
+    """Draw what a regressor of the heart makes of cells without rows."""
+    heart = make_heart(200, random_state=0)
+    model = EpiBoostRegressor(random_state=0, learning_rate=0.3).fit(heart.X[:8000], heart.y[:8000])
+    inside, outside = heart.X[8000:], heart.cells.X[heart.cells.inside.ravel()]
+    figure, (ax,) = panels(1)
+    UncertaintyDisplay.from_estimator(model, inside, outside, ax=ax)
+    figure.savefig(folder / "uncertainty.png", dpi=DOTS_PER_INCH)
+    figure, axes = panels(2)
+    DomainDisplay.from_estimator(model, inside, outside, ax=axes)
+    figure.savefig(folder / "domain.png", dpi=DOTS_PER_INCH)
+
+
+def calibration_picture(folder: Path) -> None:
+    """Draw intervals before and after calibration on a noisy table: ten columns, of which one matters."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 10))
+    y = X[:, 0] + rng.normal(size=len(X))
+    model = EpiBoostRegressor(random_state=0).fit(X[:1000], y[:1000])
+    calibrated = model.calibrate(X[1000:1500], y[1000:1500])
+    figure, (ax,) = panels(1)
+    CalibrationDisplay.from_estimator(model, X[1500:], y[1500:], ax=ax)
+    CalibrationDisplay.from_estimator(
+        calibrated, X[1500:], y[1500:], ax=ax, label="calibrated", color=ORANGE, marker="^"
+    )
+    figure.savefig(folder / "calibration.png", dpi=DOTS_PER_INCH)
+
+
+if __name__ == "__main__":
+    where = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    spiral_picture(where)
+    domain_pictures(where)
+    calibration_picture(where)

@@ -1,0 +1,195 @@
+"""What both calibrated models share: the split of the rows, the quantiles, files."""
+
+import os
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from epiboost import persistence
+from epiboost._base import BaseEpiBoost
+from epiboost._typing import AnyArray, Floats, Integers
+from epiboost.calibration import conformal_quantile
+from epiboost.posterior import Posterior
+from epiboost.uncertainty import Uncertainty
+
+_FEWEST_ROWS = 4
+_STEPS = 20
+_LEEWAY = 0.15
+_MISFIT = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+
+
+class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What both calibrated models share; the classes that users see are the two below."""
+
+    def __init__(self, model: Any, *, scale_share: float = 0.25, random_state: int = 0) -> None:  # noqa: ANN401
+        self.model = model
+        self.scale_share = scale_share
+        self.random_state = random_state
+
+    def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything a user may pass)
+        """Split each row's calibrated uncertainty into data and knowledge.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        Uncertainty
+            Of the calibrated posterior.
+        """
+        return self.predict_posterior(X).uncertainty()
+
+    def predict_posterior(self, X: Any) -> Posterior:  # noqa: ANN401 (anything a user may pass)
+        """Return what every member says of every row, calibrated."""
+        raise NotImplementedError
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns that the model reads."""
+        return int(self.model.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> AnyArray:
+        """Names of these columns, if they had any."""
+        names: AnyArray = self.model.feature_names_in_
+        return names
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model and its calibration to one file: arrays and a JSON header, no pickle.
+
+        Parameters
+        ----------
+        path : str or path
+            By custom it ends in ``.epib``.
+        """
+        check_is_fitted(self, "scores_")
+        header, arrays = self.model._to_file()
+        own_header = {
+            "estimator": type(self).__name__,
+            "parameters": {"scale_share": float(self.scale_share), "random_state": int(self.random_state)},
+            "model": header,
+        }
+        persistence.write(path, own_header, {**arrays, **self._calibration_to_file()})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a calibrated model from a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        the calibrated model
+
+        Raises
+        ------
+        ModelFileError
+            If the file is damaged, or is not a model of this class.
+        """
+        header, arrays = persistence.read(path)
+        if header.get("estimator") != cls.__name__:
+            message = f"{os.fspath(path)}: holds a model of {header.get('estimator')!r}, not of {cls.__name__!r}"
+            raise persistence.ModelFileError(message)
+        try:
+            return cls._from_file(header, arrays)
+        except _MISFIT as error:
+            message = f"{os.fspath(path)}: the parts of the model do not fit together: {error}"
+            raise persistence.ModelFileError(message) from error
+
+    @classmethod
+    def _from_file(cls, header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
+        kind = BaseEpiBoost._kinds[header["model"]["estimator"]]
+        calibrated = cls(kind._from_file(header["model"], arrays), **header["parameters"])
+        calibrated._check_model()
+        scores = arrays["calibration_scores"]
+        if scores.dtype != np.float64 or scores.ndim != 1 or not scores.size or (np.diff(scores) < 0.0).any():
+            message = "scores must be numbers in order"
+            raise ValueError(message)
+        if not np.isfinite(scores).all() or scores[0] < 0.0:
+            message = "scores must be finite and not negative"
+            raise ValueError(message)
+        calibrated.scores_ = scores
+        calibrated._calibration_from_file(arrays)
+        return calibrated
+
+    def __sklearn_clone__(self) -> Self:
+        """Keep the model: it is given, and not learned here."""
+        return type(self)(self.model, scale_share=self.scale_share, random_state=self.random_state)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that values may be missing."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _parts(self, n_samples: int) -> tuple[Integers, Integers]:
+        """Return the rows to learn scales from and those that guarantee."""
+        if not 0.0 < self.scale_share < 1.0:
+            message = f"scale_share must be strictly between 0 and 1, got {self.scale_share!r}"
+            raise ValueError(message)
+        if n_samples < _FEWEST_ROWS:
+            message = f"at least {_FEWEST_ROWS} rows are needed to calibrate, got {n_samples}"
+            raise ValueError(message)
+        n_guarantee = _round_number(n_samples, 1.0 - self.scale_share)
+        order: Integers = np.random.default_rng(self.random_state).permutation(n_samples)
+        return order[n_guarantee:], order[:n_guarantee]
+
+    def _quantiles(self, coverage: float | npt.ArrayLike) -> Floats:
+        """Return the conformal quantile of each coverage, in the shape of the coverages."""
+        check_is_fitted(self, "scores_")
+        levels = np.asarray(coverage, dtype=np.float64)
+        if levels.ndim > 1 or not levels.size:
+            message = f"coverage must be a number or a sequence of numbers, got the shape {levels.shape}"
+            raise ValueError(message)
+        quantiles = [conformal_quantile(self.scores_, float(level)) for level in np.atleast_1d(levels)]
+        return np.array(quantiles).reshape(levels.shape)
+
+    def _rows(self, X: Any, y: Any) -> tuple[AnyArray, Posterior]:  # noqa: ANN401 (anything a user may pass)
+        """Return the targets of the calibration rows and what the model says of them."""
+        self._check_model()
+        target, posterior = self.model._check_target(y), self.model.predict_posterior(X)
+        if posterior.n_samples != len(target):
+            message = f"X and y must have the same number of rows, got {posterior.n_samples} and {len(target)}"
+            raise ValueError(message)
+        return target, posterior
+
+    def _check_model(self) -> None:
+        family = getattr(self.model, "_family", None)
+        if not isinstance(self.model, BaseEpiBoost) or family != self._family:
+            message = f"{type(self).__name__} calibrates a {self._family} model of this package, got {self.model!r}"
+            raise ValueError(message)
+        self.model._require_fitted()
+
+    scores_: Floats
+
+    # What the two do differently.
+    _family: str
+
+    def _calibration_to_file(self) -> dict[str, AnyArray]:
+        return {"calibration_scores": self.scores_}
+
+    def _calibration_from_file(self, arrays: dict[str, AnyArray]) -> None:
+        """Take what `_calibration_to_file` gave."""
+        raise NotImplementedError
+
+
+def _round_number(n_samples: int, share: float) -> int:
+    """Return how many rows guarantee: about a share, if it can be one less than a multiple of 20.
+
+    Of n rows a coverage is rounded up to a multiple of 1 / (n + 1), and intervals are the wider for it. With a multiple
+    of 20 the usual coverages, 0.5, 0.8, 0.9 and 0.95, are met exactly.
+
+    >>> _round_number(69, 0.75), _round_number(10, 0.75), _round_number(1000, 0.75)
+    (59, 8, 759)
+    """
+    wanted = min(max(round(share * n_samples), 1), n_samples - 1)
+    below = (wanted + 1) // _STEPS * _STEPS - 1
+    near = [n for n in (below, below + _STEPS) if abs(n / n_samples - share) <= _LEEWAY and 0 < n < n_samples]
+    return min(near, key=lambda n: abs(n - wanted), default=wanted)

@@ -1,0 +1,177 @@
+"""Learning from held-out rows how far to trust a model: scales, a temperature, and order statistics that guarantee.
+
+**Conformal prediction.** Give each held-out row a score, the larger the worse the model did there. A new row from the
+same source is as likely to have any rank among them as any other, so its score is at most the k-th smallest of n with a
+probability of at least k / (n + 1), whatever the model and the distribution. `conformal_quantile` gives that score.
+
+**Scales.** How wide an interval must be differs from row to row. `fit_scales` learns the variance of the residuals as
+``constant + data_scale * data + knowledge_scale * knowledge``, so that each kind of uncertainty counts for as much as
+the residuals say, and for nothing where it tells nothing. Few rows are enough: the fit is robust, by the likelihood of
+Student's t with four degrees of freedom, and drawn towards equal parts by a prior that is worth a few rows.
+
+The rows that scales are learned from must not be those that guarantee.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from epiboost._typing import Floats, Integers
+
+_DEGREES_OF_FREEDOM = 4.0
+_LOWEST_LOG, _HIGHEST_LOG = -14.0, 5.0
+_STARTS = ((-1.0, -1.0, -1.0), (-6.0, 0.0, -2.0), (0.0, -6.0, -6.0), (-6.0, -2.0, 0.0))
+_EQUAL_PARTS = math.log(1.0 / 3.0)
+_LARGEST_LOG_TEMPERATURE = 4.0
+_TEMPERATURE_PRIOR = 0.1
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """The variance of a residual: ``constant + data * (data uncertainty) + knowledge * (knowledge uncertainty)``.
+
+    >>> Scales(constant=1.0, data=2.0, knowledge=3.0).variance(np.array([1.0]), np.array([10.0]))
+    array([33.])
+    """
+
+    constant: float
+    data: float
+    knowledge: float
+
+    def variance(self, data: Floats, knowledge: Floats) -> Floats:
+        """Return the calibrated variance of each row."""
+        return self.constant + self.data * data + self.knowledge * knowledge
+
+
+def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
+    """Learn how much of the residuals' variance each kind of uncertainty stands for.
+
+    Parameters
+    ----------
+    residual, data, knowledge : arrays of shape (n,)
+        Target less prediction, and the two variances, of rows that the model has not seen.
+
+    Returns
+    -------
+    Scales
+        All at least zero. Their overall size is that of the squared residuals.
+
+    Examples
+    --------
+    Noise with a standard deviation of twice what the model says:
+
+    >>> rng = np.random.default_rng(0)
+    >>> data, knowledge = rng.gamma(1.0, size=(2, 4000))
+    >>> scales = fit_scales(rng.normal(scale=2 * np.sqrt(data)), data, knowledge)
+    >>> round(scales.data), round(scales.constant), round(scales.knowledge)
+    (4, 0, 0)
+    """
+    from scipy.optimize import minimize  # noqa: PLC0415 (slow to import, and needed by few)
+
+    squared = np.square(residual)
+    size = max(float(squared.mean()), _TINY)
+    means = np.array([1.0, max(float(data.mean()), _TINY), max(float(knowledge.mean()), _TINY)])
+    parts = np.stack([np.ones_like(data), data / means[1], knowledge / means[2]])
+    relative = squared / size
+
+    def objective(logarithms: Floats) -> tuple[float, Floats]:
+        weights = np.exp(logarithms)
+        variance = np.maximum(weights @ parts, _TINY)
+        excess = relative / (variance * _DEGREES_OF_FREEDOM)
+        loss = 0.5 * np.log(variance) + 0.5 * (_DEGREES_OF_FREEDOM + 1) * np.log1p(excess)
+        slope = (0.5 - 0.5 * (_DEGREES_OF_FREEDOM + 1) * excess / (1.0 + excess)) / variance
+        distance = logarithms - _EQUAL_PARTS
+        value = loss.sum() + np.square(distance).sum()
+        return float(value), weights * (parts @ slope) + 2.0 * distance
+
+    limits = [(_LOWEST_LOG, _HIGHEST_LOG)] * len(means)
+    fits = [minimize(objective, start, jac=True, method="L-BFGS-B", bounds=limits) for start in _STARTS]
+    weights = np.exp(min(fits, key=lambda fit: float(fit.fun)).x)
+    weights *= float(np.mean(relative / np.maximum(weights @ parts, _TINY)))
+    constant, data_scale, knowledge_scale = (weights * size / means).tolist()
+    return Scales(constant, data_scale, knowledge_scale)
+
+
+def fit_temperature(parameters: Floats, codes: Integers) -> float:
+    """Learn how far to soften probabilities: the temperature of highest likelihood.
+
+    Parameters
+    ----------
+    parameters : array of shape (members, n, classes)
+        Probabilities of rows that the model has not seen.
+    codes : integer array of shape (n,)
+        Positions of the labels among the classes.
+
+    Returns
+    -------
+    float
+        Above 1 softens, below 1 sharpens; a weak prior draws it towards 1.
+
+    Examples
+    --------
+    A model that is sure beyond reason:
+
+    >>> probabilities = np.tile([0.99, 0.01], (1, 100, 1))
+    >>> round(fit_temperature(probabilities, np.repeat([0, 1], [70, 30])), 1)
+    5.3
+    """
+    from scipy.optimize import minimize_scalar  # noqa: PLC0415 (slow to import, and needed by few)
+
+    def objective(log_temperature: float) -> float:
+        probability = temper(parameters, math.exp(log_temperature)).mean(axis=0)
+        chosen = probability[np.arange(len(codes)), codes]
+        return float(-np.log(np.maximum(chosen, _TINY)).sum() + _TEMPERATURE_PRIOR * log_temperature**2)
+
+    bounds = (-_LARGEST_LOG_TEMPERATURE, _LARGEST_LOG_TEMPERATURE)
+    return math.exp(float(minimize_scalar(objective, bounds=bounds, method="bounded").x))
+
+
+def temper(parameters: Floats, temperature: float) -> Floats:
+    """Return probabilities to the power of 1 / temperature, each member's adding up to one again.
+
+    >>> temper(np.array([[[0.8, 0.2]]]), 2.0).round(3)
+    array([[[0.667, 0.333]]])
+    """
+    scaled: Floats = np.power(parameters / parameters.max(axis=2, keepdims=True), 1.0 / temperature)
+    tempered: Floats = scaled / scaled.sum(axis=2, keepdims=True)
+    return tempered
+
+
+def conformal_quantile(scores: Floats, coverage: float) -> float:
+    """Return what the score of a new row does not exceed with a probability of at least ``coverage``.
+
+    Parameters
+    ----------
+    scores : array of shape (n,)
+        Scores of held-out rows, in order, the smallest first.
+    coverage : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+        The k-th smallest score, k = ceil((n + 1) coverage).
+
+    Raises
+    ------
+    ValueError
+        If n is too small for a guarantee: k would be above n.
+
+    Examples
+    --------
+    >>> conformal_quantile(np.arange(1.0, 20.0), 0.9)
+    18.0
+    """
+    if not 0.0 < coverage < 1.0:
+        message = f"coverage must be strictly between 0 and 1, got {coverage!r}"
+        raise ValueError(message)
+    rank = math.ceil(round((len(scores) + 1) * coverage, 9))
+    if rank > len(scores):
+        needed = math.ceil(round(coverage / (1.0 - coverage), 9))
+        message = (
+            f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; it needs {needed} of them at least"
+        )
+        raise ValueError(message)
+    return float(scores[rank - 1])

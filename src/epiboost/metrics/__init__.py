@@ -1,0 +1,48 @@
+"""What an uncertainty is worth: losses, coverage, rejection, detection, calibration and disagreement.
+
+A name that ends in ``_score`` is better when higher, one that ends in ``_loss``, ``_error`` or ``_rate`` when lower.
+Every metric takes plain arrays, and weights that count for rows: weight two is the same as the sample twice.
+"""
+
+from epiboost.metrics.calibration import (
+    ReliabilityCurve,
+    expected_calibration_error,
+    probability_integral_transform,
+    reliability_curve,
+)
+from epiboost.metrics.detection import ood_auc_score, ood_average_precision_score, ood_false_positive_rate
+from epiboost.metrics.disagreement import Disagreement, disagreement
+from epiboost.metrics.intervals import interval_coverage_score, interval_width
+from epiboost.metrics.losses import brier_loss, crps_loss, negative_log_likelihood_loss
+from epiboost.metrics.ranking import (
+    RejectionCurve,
+    UndefinedScoreError,
+    prediction_errors,
+    prediction_rejection_score,
+    rejection_curve,
+)
+from epiboost.metrics.scorers import Scorer, scorer
+
+__all__ = [
+    "Disagreement",
+    "RejectionCurve",
+    "ReliabilityCurve",
+    "Scorer",
+    "UndefinedScoreError",
+    "brier_loss",
+    "crps_loss",
+    "disagreement",
+    "expected_calibration_error",
+    "interval_coverage_score",
+    "interval_width",
+    "negative_log_likelihood_loss",
+    "ood_auc_score",
+    "ood_average_precision_score",
+    "ood_false_positive_rate",
+    "prediction_errors",
+    "prediction_rejection_score",
+    "probability_integral_transform",
+    "rejection_curve",
+    "reliability_curve",
+    "scorer",
+]

@@ -1,0 +1,141 @@
+"""Whether uncertainty tells rows the model was made for from rows it was not."""
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
+
+from epiboost._typing import AnyArray, Floats
+from epiboost.metrics.inputs import check_length, check_uncertainty, check_weight
+
+
+def ood_auc_score(
+    is_out: npt.ArrayLike, uncertainty: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None
+) -> float:
+    """Return the area under the ROC curve of finding out-of-domain rows by their uncertainty.
+
+    It is the probability that a row from outside is less sure than one from inside; equal counts half.
+
+    Parameters
+    ----------
+    is_out : array of bool, of shape (n,)
+        Whether the row is from outside; both kinds must be there.
+    uncertainty : array of shape (n,)
+        Larger is less sure; only the order matters, and it may be infinite. Knowledge uncertainty is the usual choice.
+    sample_weight : array of shape (n,), optional
+        What each row counts for; none may be negative.
+
+    Returns
+    -------
+    float
+        1 is perfect, 0.5 is chance; 0.5 exactly if all uncertainties are equal.
+
+    Raises
+    ------
+    ValueError
+        If all rows are from one side, for empty arrays, NaN and negative weights.
+
+    Examples
+    --------
+    >>> ood_auc_score([False, False, True, True], [0.1, 0.3, 0.3, 0.9])
+    0.875
+    """
+    outside, rank, weight = _check(is_out, uncertainty, sample_weight)
+    return float(roc_auc_score(outside, rank, sample_weight=weight))
+
+
+def ood_average_precision_score(
+    is_out: npt.ArrayLike, uncertainty: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None
+) -> float:
+    """Return the area under the precision–recall curve (AUPR) of finding out-of-domain rows by their uncertainty.
+
+    Parameters
+    ----------
+    is_out : array of bool, of shape (n,)
+        Whether the row is from outside; both kinds must be there.
+    uncertainty : array of shape (n,)
+        Larger is less sure; only the order matters, and it may be infinite.
+    sample_weight : array of shape (n,), optional
+        What each row counts for; none may be negative.
+
+    Returns
+    -------
+    float
+        1 is perfect; chance, and uncertainties that are all equal, give the share of rows from outside.
+
+    Raises
+    ------
+    ValueError
+        If all rows are from one side, for empty arrays, NaN and negative weights.
+
+    Examples
+    --------
+    >>> ood_average_precision_score([False, False, True, True], [0.1, 0.2, 0.3, 0.9])
+    1.0
+    """
+    outside, rank, weight = _check(is_out, uncertainty, sample_weight)
+    return float(average_precision_score(outside, rank, sample_weight=weight))
+
+
+def ood_false_positive_rate(
+    is_out: npt.ArrayLike,
+    uncertainty: npt.ArrayLike,
+    *,
+    true_positive_rate: float = 0.95,
+    sample_weight: npt.ArrayLike | None = None,
+) -> float:
+    """Return the share of in-domain rows that are flagged when at least 95 % of the others are (FPR at 95 % TPR).
+
+    Parameters
+    ----------
+    is_out : array of bool, of shape (n,)
+        Whether the row is from outside; both kinds must be there.
+    uncertainty : array of shape (n,)
+        Larger is less sure; only the order matters, and it may be infinite. Rows of equal uncertainty are flagged
+        together.
+    true_positive_rate : float, default=0.95
+        The share of rows from outside to be found: above 0, at most 1.
+    sample_weight : array of shape (n,), optional
+        What each row counts for; none may be negative.
+
+    Returns
+    -------
+    float
+        0 is perfect; 1 if all uncertainties are equal.
+
+    Raises
+    ------
+    ValueError
+        If all rows are from one side, for empty arrays, NaN and negative weights.
+
+    Examples
+    --------
+    >>> ood_false_positive_rate([False, False, True, True], [0.1, 0.5, 0.4, 0.9])
+    0.5
+    """
+    if not 0.0 < true_positive_rate <= 1.0:
+        message = f"true_positive_rate must be above 0 and at most 1, got {true_positive_rate!r}"
+        raise ValueError(message)
+    outside, rank, weight = _check(is_out, uncertainty, sample_weight)
+    false_positive, true_positive, _ = roc_curve(outside, rank, sample_weight=weight, drop_intermediate=False)
+    reached = np.searchsorted(true_positive, true_positive_rate * (1.0 - 1e-12))  # rates are sums, and rounded
+    return float(false_positive[reached])
+
+
+def _check(
+    is_out: npt.ArrayLike, uncertainty: npt.ArrayLike, sample_weight: npt.ArrayLike | None
+) -> tuple[AnyArray, AnyArray, Floats]:
+    """Return the kinds of the rows, the ranks of their uncertainties (always finite) and their weights."""
+    score: Floats = check_uncertainty(uncertainty)
+    outside = np.asarray(is_out)
+    if outside.ndim != 1 or not np.isin(outside, (0, 1)).all():
+        message = f"is_out must hold true and false, in the shape (n,), got {outside.dtype} of shape {outside.shape}"
+        raise ValueError(message)
+    check_length(outside, len(score), "is_out")
+    weight = check_weight(sample_weight, len(score))
+    counted = weight > 0.0
+    outside = outside.astype(bool)
+    if outside[counted].all() or not outside[counted].any():
+        side = "out of the domain" if outside[counted].any() else "in the domain"
+        message = f"rows of both kinds are needed to tell them apart, got {len(score)} that are all {side}"
+        raise ValueError(message)
+    return outside, np.unique(score, return_inverse=True)[1], weight

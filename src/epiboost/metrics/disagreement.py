@@ -1,0 +1,167 @@
+"""Every measure of disagreement, on the same members, in one table.
+
+No measure is best everywhere; this shows them side by side.
+
+- **mutual information**: what the label would tell of the member. The average divergence of the members from their
+  mixture. The knowledge uncertainty of a classifier.
+- **reverse mutual information**: the average divergence of the mixture from the members.
+- **expected pairwise divergence**: between two members drawn at random; the sum of the two above.
+- **variance of means**: the variance of the members' means, or of their probabilities summed over the classes. The
+  knowledge uncertainty of a regressor.
+- **variance of logits**: the variance of the members' log-odds, averaged over the pairs of classes. Classifiers only.
+
+For Normals the mutual information has no closed form and is found by Gauss–Hermite quadrature, to about three digits.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from epiboost._optional import require
+from epiboost._typing import Family, Floats
+from epiboost.metrics.inputs import Prediction, check_prediction
+from epiboost.uncertainty import (
+    FrameBackend,
+    decompose_categorical,
+    decompose_normal,
+    expected_pairwise_kl,
+    reverse_mutual_information,
+)
+
+_NODES = 32
+_BLOCK_SAMPLES = 1024
+_TINY = 1e-150
+"""Stands for the variance of a point mass: small beside any other, and its square root and inverse are finite."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Disagreement:
+    """How much the members disagree on each sample, by every measure; all are zero where they agree.
+
+    Attributes
+    ----------
+    mutual_information, reverse_mutual_information, expected_pairwise_kl : arrays of shape (samples,)
+        In nats.
+    variance_of_means : array of shape (samples,)
+        In squared units of the target, or of probability.
+    variance_of_logits : array of shape (samples,) or None
+        Variance of log-odds; None for a regressor.
+    """
+
+    mutual_information: Floats
+    reverse_mutual_information: Floats
+    expected_pairwise_kl: Floats
+    variance_of_means: Floats
+    variance_of_logits: Floats | None
+
+    def columns(self) -> dict[str, Floats]:
+        """Return the measures that there are, by name."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: values for name, values in named.items() if values is not None}
+
+    def to_frame(self, backend: FrameBackend = "pandas") -> Any:  # noqa: ANN401 (frames share no type)
+        """Give the measures as a data frame, one column a measure, one row a sample.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
+            The library that makes the frame; it must be installed.
+        """
+        require(backend, extra="frames", purpose=f"to_frame(backend={backend!r})")
+        return nw.from_dict(self.columns(), backend=backend).to_native()
+
+
+def disagreement(prediction: Prediction, *, family: Family | None = None) -> Disagreement:
+    """Measure by every measure how much the members disagree on each sample.
+
+    Parameters
+    ----------
+    prediction : Posterior, or array of shape (members, samples, outputs)
+        Means and variances, or class probabilities.
+    family : {"normal", "categorical"}, optional
+        What an array holds; a posterior knows.
+
+    Returns
+    -------
+    Disagreement
+        One array a measure; ``to_frame()`` makes them a table.
+
+    Raises
+    ------
+    ValueError
+        For an empty prediction, and one that holds NaN.
+
+    Examples
+    --------
+    Two members agree on the first sample and not on the second:
+
+    >>> import numpy as np
+    >>> members = np.array([[[0.5, 0.5], [0.9, 0.1]], [[0.5, 0.5], [0.1, 0.9]]])
+    >>> disagreement(members, family="categorical").to_frame().round(3).T
+                                  0      1
+    mutual_information          0.0  0.368
+    reverse_mutual_information  0.0  0.511
+    expected_pairwise_kl        0.0  0.879
+    variance_of_means           0.0  0.320
+    variance_of_logits          0.0  4.828
+    """
+    posterior = check_prediction(prediction, family)
+    parameters = posterior.parameters
+    pairwise = expected_pairwise_kl(parameters, posterior.family)
+    if posterior.family == "normal":
+        information = _normal_mutual_information(parameters)
+        reverse = np.maximum(pairwise - information, 0.0)
+        return Disagreement(information, reverse, pairwise, decompose_normal(parameters).knowledge, None)
+    return Disagreement(
+        mutual_information=decompose_categorical(parameters).knowledge,
+        reverse_mutual_information=reverse_mutual_information(parameters, "categorical"),
+        expected_pairwise_kl=pairwise,
+        variance_of_means=parameters.var(axis=0).sum(axis=1),
+        variance_of_logits=_variance_of_logits(parameters),
+    )
+
+
+def _normal_mutual_information(parameters: Floats) -> Floats:
+    information = np.empty(parameters.shape[1])
+    for start in range(0, len(information), _BLOCK_SAMPLES):
+        block = slice(start, start + _BLOCK_SAMPLES)
+        information[block] = _mutual_information_of_normals(parameters[:, block])
+    return information
+
+
+def _mutual_information_of_normals(members: Floats) -> Floats:
+    """Average the divergence of a member from the mixture: the expectation of a log ratio under the member.
+
+    At the place of member m's node z, member k has the score (μ_m − μ_k)/σ_k + σ_m z/σ_k, exact for equal members.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    weights = weights / weights.sum()
+    n_members = len(members)
+    mean = members[:, :, 0, np.newaxis]
+    std = np.sqrt(np.maximum(members[:, :, 1, np.newaxis], _TINY))
+    information = np.zeros(members.shape[1])
+    for own_mean, own_std in zip(mean, std, strict=True):
+        with np.errstate(over="ignore"):
+            score = (own_mean - mean) / std + own_std / std * nodes
+            exponent = 0.5 * (np.square(nodes) - np.square(score)) + np.log(own_std / std)
+        # of the mixture's density over the member's own: the member itself adds one, so that it is never below 1/M
+        ratio = np.exp(np.minimum(exponent, 700.0)).sum(axis=0) / n_members
+        information -= np.log(ratio) @ weights
+    return np.clip(information / n_members, 0.0, np.log(n_members))
+
+
+def _variance_of_logits(members: Floats) -> Floats:
+    """Average the variance of log(p_j / p_k) over all pairs of classes, by way of logarithms that sum to zero.
+
+    Infinite where a member holds a class impossible and another does not agree in all.
+    """
+    n_classes = members.shape[2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithms = np.log(members)
+        centred = logarithms - logarithms.mean(axis=2, keepdims=True)
+        variance = centred.var(axis=0).sum(axis=1) * (2.0 / (n_classes - 1))
+    impossible = (members == 0.0).any(axis=(0, 2))
+    equal = (members == members[0]).all(axis=(0, 2))
+    return np.where(equal, 0.0, np.where(impossible, np.inf, variance))

@@ -1,0 +1,97 @@
+"""How often predicted intervals hold the target, and how wide they are for it."""
+
+import numpy as np
+import numpy.typing as npt
+
+from epiboost._typing import Floats
+from epiboost.metrics.inputs import check_length, check_values, check_weight
+
+_ENDS = 2
+
+
+def interval_coverage_score(
+    y_true: npt.ArrayLike, interval: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None
+) -> float | Floats:
+    """Return the share of targets that lie in their interval, ends included.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+    interval : array of shape (n, 2) or (n, k, 2)
+        Lower and upper ends, of one coverage or of k; they may be infinite.
+    sample_weight : array of shape (n,), optional
+        What each sample counts for; none may be negative.
+
+    Returns
+    -------
+    float, or array of shape (k,)
+        Between 0 and 1; as near as can be to the coverage that was asked for is best.
+
+    Raises
+    ------
+    ValueError
+        For empty arrays, NaN, negative weights and a lower end above its upper end.
+
+    Examples
+    --------
+    >>> interval_coverage_score([0.0, 5.0], [[-1.0, 1.0], [-1.0, 1.0]])
+    0.5
+    """
+    interval = _check_interval(interval)
+    y = check_values(y_true, "y_true")
+    check_length(y, len(interval), "y_true")
+    y = y.reshape(-1, *[1] * (interval.ndim - 2))
+    inside = (interval[..., 0] <= y) & (y <= interval[..., 1])
+    return _average(inside.astype(np.float64), check_weight(sample_weight, len(interval)))
+
+
+def interval_width(interval: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None) -> float | Floats:
+    """Return the mean width of intervals.
+
+    Parameters
+    ----------
+    interval : array of shape (n, 2) or (n, k, 2)
+        Lower and upper ends, of one coverage or of k.
+    sample_weight : array of shape (n,), optional
+        What each sample counts for; none may be negative.
+
+    Returns
+    -------
+    float, or array of shape (k,)
+        In units of the target; of two models of equal coverage the one with narrower intervals knows more.
+
+    Raises
+    ------
+    ValueError
+        For empty arrays, NaN, negative weights and a lower end above its upper end.
+
+    Examples
+    --------
+    >>> interval_width([[-1.0, 1.0], [0.0, 4.0]])
+    3.0
+    """
+    interval = _check_interval(interval)
+    return _average(interval[..., 1] - interval[..., 0], check_weight(sample_weight, len(interval)))
+
+
+def _check_interval(interval: npt.ArrayLike) -> Floats:
+    array = np.asarray(interval, dtype=np.float64)
+    if array.ndim not in {2, 3} or array.shape[-1] != _ENDS:
+        message = f"interval must be of shape (n, 2) or (n, k, 2), got {array.shape}"
+        raise ValueError(message)
+    if array.size == 0:
+        message = f"interval is empty, of shape {array.shape}; at least one sample is needed"
+        raise ValueError(message)
+    if np.isnan(array).any():
+        message = f"interval must not be NaN, got {np.count_nonzero(np.isnan(array))} such ends"
+        raise ValueError(message)
+    if (array[..., 0] > array[..., 1]).any():
+        message = "the lower end of an interval must not lie above its upper end"
+        raise ValueError(message)
+    return array
+
+
+def _average(values: Floats, weight: Floats) -> float | Floats:
+    counted = weight > 0.0
+    mean: Floats = np.average(values[counted], axis=0, weights=weight[counted])
+    return float(mean) if mean.ndim == 0 else mean

@@ -1,0 +1,140 @@
+"""The command evaluate prints, draws and writes what the library finds, and says what went wrong in one line."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from matplotlib import image
+from pyarrow import csv
+from typer.testing import CliRunner
+
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, commands, metrics
+from epiboost.evaluation import evaluate
+
+SMALL = {"n_members": 3, "n_estimators": 30, "n_jobs": 1, "random_state": 0}
+RANDOM = np.random.default_rng(0)
+SIZE, AGE = RANDOM.normal(size=(2, 300))
+PRICE = SIZE + 0.3 * RANDOM.normal(size=300)
+GRADE = np.where(PRICE > 0, "high", "low")
+TRAIN, HELD_OUT = slice(0, 150), slice(150, 300)
+FEATURES = pa.table({"size": SIZE, "age": AGE})
+
+
+def epiboost(*arguments):
+    return CliRunner().invoke(commands.app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def rows(part):
+    return FEATURES.slice(part.start, part.stop - part.start)
+
+
+@pytest.fixture
+def files(tmp_path):
+    models = {
+        "regressor": EpiBoostRegressor(**SMALL).fit(rows(TRAIN), PRICE[TRAIN]),
+        "classifier": EpiBoostClassifier(**SMALL).fit(rows(TRAIN), GRADE[TRAIN]),
+    }
+    models["calibrated regressor"] = models["regressor"].calibrate(rows(HELD_OUT), PRICE[HELD_OUT])
+    models["calibrated classifier"] = models["classifier"].calibrate(rows(HELD_OUT), GRADE[HELD_OUT])
+    for name, model in models.items():
+        model.save(tmp_path / f"{name}.epib")
+    held_out = rows(HELD_OUT)
+    csv.write_csv(held_out.append_column("price", pa.array(PRICE[HELD_OUT])), tmp_path / "regressor.csv")
+    csv.write_csv(held_out.append_column("grade", pa.array(GRADE[HELD_OUT])), tmp_path / "classifier.csv")
+    csv.write_csv(pa.table({"age": AGE[:40] + 9, "size": SIZE[:40] - 9}), tmp_path / "other.csv")
+    return tmp_path, models
+
+
+@pytest.mark.parametrize("kind", ["regressor", "classifier", "calibrated regressor", "calibrated classifier"])
+def test_the_figures_are_those_of_the_library_printed_written_and_drawn(files, kind):
+    folder, models = files
+    table = folder / f"{kind.split()[-1]}.csv"
+    options = ("--ood", folder / "other.csv", "--plots", folder / "new" / "pictures", "--json", folder / "out.json")
+    ended = epiboost("evaluate", folder / f"{kind}.epib", table, *options)
+    assert ended.exit_code == 0, ended.stderr
+    y = (PRICE if "regressor" in kind else GRADE)[HELD_OUT]
+    outside = pa.table({"size": SIZE[:40] - 9, "age": AGE[:40] + 9})
+    expected = evaluate(models[kind], rows(HELD_OUT), y, outside)
+    written = json.loads((folder / "out.json").read_text())
+    assert written["figures"] == pytest.approx(expected.figures)
+    assert (written["n_rows"], written["n_outside"], written["nominal_coverage"]) == (150, 40, 0.9)
+    for value in expected.figures.values():
+        assert f"{value:.4g}" in ended.stdout
+    for name in ("rejection", "calibration", "uncertainty", "domain"):
+        assert image.imread(folder / "new" / "pictures" / f"{name}.png").std() > 0.01
+
+
+def test_regression_is_judged_by_the_metrics(files):
+    _, models = files
+    model, X, y = models["regressor"], rows(HELD_OUT), PRICE[HELD_OUT]
+    found = evaluate(model, X, y, coverage=0.5).figures
+    posterior, uncertainty = model.predict_posterior(X), model.predict_uncertainty(X)
+    assert found["rmse"] == pytest.approx(np.sqrt(np.mean((y - model.predict(X)) ** 2)))
+    assert found["negative_log_likelihood"] == metrics.negative_log_likelihood_loss(y, posterior)
+    assert found["crps"] == metrics.crps_loss(y, posterior)
+    assert found["coverage"] == metrics.interval_coverage_score(y, model.predict_interval(X, 0.5))
+    assert found["prr_knowledge"] == metrics.prediction_rejection_score(y, model.predict(X), uncertainty.knowledge)
+    assert not any(name.startswith("ood") for name in found)
+
+
+def test_a_calibrated_classifier_is_judged_by_its_sets(files):
+    _, models = files
+    model = models["calibrated classifier"]
+    found = evaluate(model, rows(HELD_OUT), GRADE[HELD_OUT], coverage=0.8).figures
+    sets = model.predict_set(rows(HELD_OUT), 0.8)
+    assert found["set_coverage"] == sets[np.arange(150), (GRADE[HELD_OUT] == "low").astype(int)].mean()
+    assert found["set_size"] == sets.sum(axis=1).mean()
+    assert found["error_rate"] == (model.predict(rows(HELD_OUT)) != GRADE[HELD_OUT]).mean()
+
+
+def test_a_model_without_errors_has_no_rejection_score(files):
+    folder, models = files
+    perfect = models["classifier"].predict(rows(HELD_OUT))
+    csv.write_csv(rows(HELD_OUT).append_column("grade", pa.array(perfect)), folder / "perfect.csv")
+    ended = epiboost("evaluate", folder / "classifier.epib", folder / "perfect.csv", "--json", folder / "out.json")
+    assert ended.exit_code == 0
+    assert "not defined" in ended.stdout
+    assert json.loads((folder / "out.json").read_text())["figures"]["prr_total"] is None
+
+
+def test_a_calibrated_model_predicts_with_its_guaranteed_interval(files):
+    folder, models = files
+    path = folder / "predictions.csv"
+    ended = epiboost(
+        "predict", folder / "calibrated regressor.epib", folder / "regressor.csv", "-o", path, "--coverage", "0.8"
+    )
+    assert ended.exit_code == 0
+    found = csv.read_csv(path)
+    interval = models["calibrated regressor"].predict_interval(rows(HELD_OUT), 0.8)
+    assert np.column_stack([found["lower"], found["upper"]]) == pytest.approx(interval)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("regressor.epib", "regressor.csv", "--target", "cost"), "lacks the column 'cost'"),
+        (("regressor.epib", "two.csv"), "has the columns 'price', 'note' beside the features; name the target"),
+        (("regressor.epib", "other.csv"), "has no column beside the features"),
+        (("regressor.epib", "nowhere.csv"), "no such file"),
+        (("classifier.epib", "regressor.csv"), "y_true holds float64 and the classes are ['high', 'low']"),
+        (("regressor.epib", "classifier.csv"), "could not convert string to float"),
+        (("regressor.epib", "regressor.csv", "--ood", "wrong.csv"), "lacks the column 'size'"),
+        (("regressor.epib", "regressor.csv", "--json", "regressor.csv"), "it is an input of this command"),
+        (("regressor.epib", "regressor.csv", "--json", "away/out.json"), "its folder does not exist"),
+        (("regressor.epib", "regressor.csv", "--plots", "regressor.csv"), "it is a file"),
+        (("regressor.epib", "regressor.csv", "--coverage", "1.5"), "strictly between 0 and 1"),
+        (("calibrated regressor.epib", "regressor.csv", "--coverage", "0.999"), "cannot be guaranteed by"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_one_line(files, arguments, words):
+    folder, _ = files
+    held_out = rows(HELD_OUT)
+    two = held_out.append_column("price", pa.array(PRICE[HELD_OUT])).append_column("note", pa.array(GRADE[HELD_OUT]))
+    csv.write_csv(two, folder / "two.csv")
+    csv.write_csv(pa.table({"age": [1.0]}), folder / "wrong.csv")
+    named = [folder / argument if argument.endswith((".csv", ".epib", ".json")) else argument for argument in arguments]
+    ended = epiboost("evaluate", *named)
+    assert ended.exit_code == 1
+    assert ended.stderr.count("\n") == 1
+    assert words in ended.stderr
