@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 from epiboost._typing import AnyArray, Floats
 
 _MOST_ROWS = 1e15  # whole numbers up to here add up exactly
+_PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 _MOST_COLUMNS = 65_535
 
 
@@ -48,6 +49,8 @@ class Dataset:
 
 def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", reset: bool) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
     """Return the table as floats, having compared its columns with those the estimator knows (or noted them)."""
+    if not reset and _is_plain(X, estimator):
+        return _narrow(X)
     if isinstance(X, np.ndarray):  # most often it is, and then it cannot be a frame
         _refuse_dates(X, "X")
         return _narrow(_check_numbers(estimator, X, y=y, reset=reset))
@@ -61,6 +64,16 @@ def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", r
     # names and their number are compared on the frame; values are then checked as those of any array
     validate_data(estimator, X, y, skip_check_array=True, reset=reset)
     return _narrow(_check_numbers(None, _frame_to_array(frame)))
+
+
+def _is_plain(X: Any, estimator: Any) -> bool:  # noqa: ANN401 (anything a user may pass)
+    """Say whether a table is so plain that no check could find fault with it: checks take longer than one row's prediction."""
+    if type(X) is not np.ndarray or X.dtype not in _PLAIN_TYPES or X.ndim != 2 or not len(X):  # noqa: PLR2004
+        return False
+    if hasattr(estimator, "feature_names_in_") or X.shape[1] != estimator.n_features_in_:
+        return False
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(X.sum()))  # a missing value or too large a sum is left to the full check
 
 
 def check_weight(sample_weight: Any, n_samples: int) -> Floats:  # noqa: ANN401 (anything a user may pass)

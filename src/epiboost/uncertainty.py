@@ -27,6 +27,7 @@ import narwhals as nw
 import numpy as np
 from scipy.special import entr, rel_entr
 
+from epiboost._native import native
 from epiboost._optional import require
 from epiboost._typing import Family, Floats
 
@@ -156,11 +157,7 @@ def decompose_normal(parameters: Floats) -> Uncertainty:
     (array([0., 1.]), array([1., 2.]), array([1., 3.]))
     """
     parameters = check_parameters(parameters, "normal")
-    data, knowledge = np.empty((2, parameters.shape[1]))
-    for samples, block in _blocks(parameters):
-        center = _members_mean(block)
-        data[samples] = center[:, 1]
-        knowledge[samples] = _variance(block[:, :, 0], center[:, 0])
+    data, knowledge = native().split_normal_variance(np.ascontiguousarray(parameters))
     return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit="variance")
 
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "bins.hpp"
+#include "decomposition.hpp"
 #include "noise.hpp"
 #include "predictor.hpp"
 #include "threads.hpp"
@@ -243,6 +244,15 @@ void predict_parameters(const Predictor& predictor, Matrix<T> table, int threads
     predictor.predict(numbers, threads, parameters.data());
 }
 
+// (members, rows, 2) to two arrays of (rows): data and knowledge.
+nb::tuple split_normal_variance(Array<double, 3> parameters) {
+    if (parameters.shape(0) < 1 || parameters.shape(2) != 2) throw std::invalid_argument("parameters: (members, rows, 2)");
+    Fresh<double> data({parameters.shape(1)});
+    Fresh<double> knowledge({parameters.shape(1)});
+    split_variance(parameters.data(), parameters.shape(0), parameters.shape(1), data.data.get(), knowledge.data.get());
+    return nb::make_tuple(data.release(), knowledge.release());
+}
+
 // The noise of one tree, for tests: standard Normal numbers of the pair of outputs that `output` belongs to.
 nb::ndarray<nb::numpy, float> langevin_noise(std::uint64_t seed, std::uint64_t tree, Array<std::uint32_t, 1> keys, int output) {
     Fresh<float> noise({keys.size()});
@@ -288,6 +298,7 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     module.def("hash_rows", &hash_rows);
     module.def("train", &train_members, nb::arg("sample"), nb::arg("evaluation").none(), nb::arg("bin_counts"), nb::arg("seeds"),
                nb::arg("options"), nb::arg("threads"), nb::arg("progress"));
+    module.def("split_normal_variance", &split_normal_variance);
     nb::class_<Predictor>(module, "Predictor")
         .def("__init__", &make_predictor)
         .def_prop_ro("members", &Predictor::members)

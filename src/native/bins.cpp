@@ -88,27 +88,10 @@ std::uint8_t bin_of(double value, std::span<const double> borders) {
     return static_cast<std::uint8_t>(below + 1);
 }
 
-namespace {
-
-int count_below(const double* sixteen, double value) {
-    int below = 0;
-#pragma omp simd reduction(+ : below)
-    for (int i = 0; i < 16; ++i) below += sixteen[i] < value ? 1 : 0;
-    return below;
-}
-
-}  // namespace
-
 BorderGroups::BorderGroups(std::span<const double> borders) {
     border_.fill(HUGE_VAL);  // no value is above it
     std::copy(borders.begin(), borders.end(), border_.begin());
     for (std::size_t group = 0; group < last_.size(); ++group) last_[group] = border_[group * 16 + 15];
-}
-
-std::uint8_t BorderGroups::bin_of(double value) const {
-    if (std::isnan(value)) return 0;
-    const int group = count_below(last_.data(), value);  // at most 15: with 254 borders the last group is never full
-    return static_cast<std::uint8_t>(group * 16 + count_below(border_.data() + group * 16, value) + 1);
 }
 
 std::vector<BorderGroups> group_borders(const Borders& borders) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -48,9 +49,21 @@ std::uint8_t bin_of(double value, std::span<const double> borders);
 class BorderGroups {
   public:
     explicit BorderGroups(std::span<const double> borders);
-    std::uint8_t bin_of(double value) const;
+
+    std::uint8_t bin_of(double value) const {
+        const int group = count_below(last_.data(), value);  // at most 15: with 254 borders the last group is never full
+        const int below = group * 16 + count_below(border_.data() + group * 16, value);
+        return static_cast<std::uint8_t>(std::isnan(value) ? 0 : below + 1);
+    }
 
   private:
+    static int count_below(const double* sixteen, double value) {
+        int below = 0;
+#pragma omp simd reduction(+ : below)
+        for (int i = 0; i < 16; ++i) below += sixteen[i] < value ? 1 : 0;
+        return below;
+    }
+
     std::array<double, 256> border_;
     std::array<double, 16> last_;
 };
