@@ -67,7 +67,7 @@ def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", r
 
 
 def _is_plain(X: Any, estimator: Any) -> bool:  # noqa: ANN401 (anything a user may pass)
-    """Say whether a table is so plain that no check could find fault with it: checks take longer than one row's prediction."""
+    """Say whether no check could find fault with a table: checks take longer than the prediction of one row."""
     if type(X) is not np.ndarray or X.dtype not in _PLAIN_TYPES or X.ndim != 2 or not len(X):  # noqa: PLR2004
         return False
     if hasattr(estimator, "feature_names_in_") or X.shape[1] != estimator.n_features_in_:
