@@ -33,12 +33,23 @@ def own_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats
     rows, weight : arrays of shape (m,), m <= n
     """
     hashes = native().hash_rows(codes)
-    order = np.lexsort((weight, y, hashes))
+    order = _sorted(hashes, y, weight)
     alike = (hashes[order[1:]] == hashes[order[:-1]]) & (y[order[1:]] == y[order[:-1]])
     suspects = np.flatnonzero(alike)
     alike[suspects] = (codes[order[suspects + 1]] == codes[order[suspects]]).all(axis=1)
     firsts = np.flatnonzero(np.concatenate([[True], ~alike]))
     return order[firsts], _worth_a_row(np.add.reduceat(weight[order], firsts))
+
+
+def _sorted(hashes: Integers, y: Floats, weight: Floats) -> Integers:
+    """Sort rows by hash, and those of equal hash by target and weight."""
+    order = np.argsort(hashes)
+    equal = hashes[order[1:]] == hashes[order[:-1]]
+    if equal.any():
+        tied = np.flatnonzero(np.concatenate([equal, [False]]) | np.concatenate([[False], equal]))
+        rows = np.sort(order[tied])
+        order[tied] = rows[np.lexsort((weight[rows], y[rows], hashes[rows]))]
+    return order
 
 
 def _worth_a_row(weight: Floats) -> Floats:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sorting.hpp"
 #include "threads.hpp"
 
 namespace epiboost {
@@ -25,7 +26,7 @@ std::vector<Atom> atoms_of(const Numbers<Number>& table, std::size_t column, std
             const double value = table.at(row, column);
             if (!std::isnan(value)) values.push_back(value);
         }
-        std::sort(values.begin(), values.end());
+        sort_numbers(values);
         for (const double value : values) {
             if (atoms.empty() || atoms.back().value != value) atoms.push_back({value, 0.0});
             atoms.back().weight += 1.0;
