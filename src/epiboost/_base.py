@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from epiboost import persistence
 from epiboost._typing import AnyArray, Floats
 from epiboost.categories import vocabularies_from_file, vocabularies_to_file
+from epiboost.columns import Vocabularies, without_unused
 from epiboost.data import Dataset, check_table, check_weight, evaluation_parts, join
 from epiboost.engines import Engine, Forest, engine_named, forest_from_file
 from epiboost.members import EnsembleKind, Recipe
@@ -190,7 +191,10 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             message = "early_stopping_rounds needs an eval_set to watch; fit(X, y, eval_set=(X_valid, y_valid))"
             raise ValueError(message)
         table = check_table(self, X, y=y, reset=True)
-        data = self._learn_target(*join(table, self._check_target(y), check_weight(sample_weight, len(table))))
+        joined, y, weight = join(table, self._check_target(y), check_weight(sample_weight, len(table)))
+        if self.vocabularies_ and len(joined) < len(table):
+            joined, self.vocabularies_ = without_unused(joined, self.vocabularies_)
+        data = self._learn_target(joined, y, weight)
         evaluation = None if parts is None else self._evaluation(*parts)
         sizes = tuple(0 if vocabulary is None else len(vocabulary.values) + 1 for vocabulary in self.vocabularies_)
         data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, sizes)
@@ -225,6 +229,8 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    vocabularies_: Vocabularies
 
     # What the two estimators do differently.
     _family: Any

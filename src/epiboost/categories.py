@@ -20,7 +20,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
-from itertools import repeat
+from itertools import compress, repeat
 from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
@@ -34,6 +34,7 @@ Value: TypeAlias = str | int | float
 UNSEEN = -1.0
 """The code of a value that training has not seen. Known values have codes from 0, a missing value has NaN."""
 
+_LARGEST_EXACT = 2**53
 _NO_VALUES = {"NoneType", "NAType", "NaTType"}
 _DATES = "dates or durations; turn them into numbers, say days since a fixed day"
 
@@ -71,8 +72,13 @@ class Vocabulary:
 
     @classmethod
     def of(cls, factor: Factor) -> "Vocabulary":
-        """Learn the values of a column; their order is their own, whatever that of the rows."""
-        return cls(tuple(sorted(factor.values)), factor.kind)
+        """Learn the values that occur in a column; their order is their own, whatever that of the rows."""
+        occurs = np.bincount(factor.places + 1, minlength=len(factor.values) + 1)[1:] > 0
+        return cls(tuple(sorted(compress(factor.values, occurs.tolist()))), factor.kind)
+
+    def only(self, codes: AnyArray) -> "Vocabulary":
+        """Return a vocabulary of the values that have one of the codes."""
+        return Vocabulary(tuple(self.values[code] for code in np.unique(codes[codes >= 0]).astype(int)), self.kind)
 
     def codes(self, factor: Factor, name: str) -> Floats:
         """Return each row's code: from 0 for known values, -1 for unseen ones, NaN for missing ones."""
@@ -265,4 +271,7 @@ def _kind_of(value: Any, name: str) -> Kind | None:  # noqa: ANN401 (anything a 
 
 def _whole(value: Any) -> int | float:  # noqa: ANN401 (a number)
     """Return equal numbers as one: whole ones are int, however large."""
-    return int(value) if float(value).is_integer() else float(value)
+    if isinstance(value, numbers.Integral | np.bool_):
+        return int(value)
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < _LARGEST_EXACT else number

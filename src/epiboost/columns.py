@@ -80,6 +80,18 @@ def read_columns(columns: Sequence[Any], names: Sequence[Any], vocabularies: Voc
     return table
 
 
+def without_unused(table: AnyArray, vocabularies: Vocabularies) -> tuple[AnyArray, Vocabularies]:
+    """Return the table and the vocabularies without values that no row has (any more)."""
+    kept: list[Vocabulary | None] = []
+    table = table.copy()
+    for column, vocabulary in zip(table.T, vocabularies, strict=True):
+        kept.append(None if vocabulary is None else vocabulary.only(column))
+        if vocabulary is not None:
+            known = column >= 0
+            column[known] = np.unique(column[known], return_inverse=True)[1]
+    return table, tuple(kept)
+
+
 def asked_columns(categorical_features: Any, names: Sequence[Any] | None, width: int) -> frozenset[int] | None:  # noqa: ANN401 (anything a user may pass)
     """Return the positions of the columns that a user asks to be categories; None for all that are not numbers.
 

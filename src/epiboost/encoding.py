@@ -240,9 +240,10 @@ class _Fit:
         if kind == "many" and self.measures_spread:
             self._add_spread(group, trained, values)
         if kind == "many":
-            values.append(np.append(rows, 0.0))
+            frequency = np.append(_frequency(rows), 0.0)
+            values.append(frequency)
             for own in trained:
-                own.append(rows[group])
+                own.append(frequency[group])
         stacked = np.stack(values, axis=1) if values else np.empty((len(distinct) + 1, 0))
         self.groups.append(Group(columns, distinct, rows, stacked))
         for parts, own in zip(self.parts, trained, strict=True):
@@ -256,6 +257,11 @@ class _Fit:
             own.append(ordered(group, off, self.weight, order, prior=prior))
             if place == 0:
                 values.append(np.append(whole(group, off, self.weight, len(values[0]) - 1, prior=prior), prior))
+
+
+def _frequency(rows: Floats) -> Floats:
+    """Return how often values occur, too coarse to tell which value it is: in half powers of two, 0 for never."""
+    return np.round(2.0 * np.log2(1.0 + rows))
 
 
 def _targets(target: Floats, weight: Floats, n_classes: int) -> Floats:
