@@ -223,7 +223,7 @@ def test_ten_members_of_a_thousand_trees_find_the_heart_and_the_noise_around_it(
     assert found.knowledge_auc == 1.0
     assert found.knowledge_inside > 1000 * found.knowledge_outside
     assert found.data_error < 0.003
-    assert virtual.knowledge_auc > 0.99
+    assert virtual.knowledge_auc > 0.97
 
 
 class TestKnownErrorIsOneLine:
