@@ -21,6 +21,7 @@ from epiboost.members import MAX_BINS, MAX_DEPTH, MemberSpec
 from epiboost.objectives import Objective, objective_from_header
 from epiboost.progress import Progress
 
+_LONGEST_STEP = 4.0  # the loss of classes bends by a quarter at most
 _MOST_NOISE = 1e9  # in standard deviations of the target: beyond that nothing is left of it
 
 
@@ -224,7 +225,7 @@ class NativeEngine:
             threshold=np.ascontiguousarray(threshold[:, :kept]),
             leaf=np.ascontiguousarray(leaf[:, :kept]),
             count=count,
-            decay=1.0 - options["shrink"] * spec.learning_rate,
+            decay=1.0 - options["shrink"] * options["learning_rate"],
             evaluation=losses + np.log(objective.units[1]),
             n_jobs=self.n_jobs,
             encoding=ready.encoding,
@@ -254,7 +255,9 @@ def _sample(codes: AnyArray, y: Floats, weight: Floats) -> tuple[AnyArray, ...]:
 def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]:
     """Return the recipe of the native core (problem.hpp) for a table of weight n."""
     guard = spec.variance_guard if objective.family == "normal" else 0.0
-    noise = 0.0 if spec.temperature is None else float(np.sqrt(spec.temperature * 2.0 / (n * spec.learning_rate)))
+    # a step is measured by the curvature of the loss, but never so long that it could overshoot
+    rate = min(spec.learning_rate / objective.curvature, max(_LONGEST_STEP, spec.learning_rate))
+    noise = 0.0 if spec.temperature is None else float(np.sqrt(spec.temperature * 2.0 / (n * rate)))
     if noise > _MOST_NOISE:
         message = (
             f"temperature={spec.temperature:g} and learning_rate={spec.learning_rate:g} give noise of {noise:.3g} "
@@ -267,8 +270,8 @@ def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]
         "start": [float(value) for value in objective.start],
         "trees": spec.n_estimators,
         "depth": spec.max_depth,
-        "learning_rate": spec.learning_rate,
-        "l2": spec.l2 + guard * 60.0 * min((450.0 / n) ** 3, 1.0),
+        "learning_rate": rate,
+        "l2": spec.l2 * rate / spec.learning_rate + guard * 60.0 * min((450.0 / n) ** 3, 1.0),
         "shrink": 0.0 if spec.temperature is None else 1.0 / (2.0 * n),
         "noise": noise,
         "subsample": spec.subsample,
