@@ -2,9 +2,9 @@
 
 The table is `epiboost.datasets.make_heart`: 81 cells, of which those inside a heart have no rows. Its two features are
 categories and are given as text, so that no model is told which values are neighbours. Two ensembles are trained, ten
-independent members and one virtual ensemble, both without the guard of small tables, which the paper does not have. Each
-cell is then asked for its uncertainty. The data uncertainty of a good ensemble follows the noise outside the heart, and
-its knowledge uncertainty is large inside and small outside.
+independent members and one virtual ensemble, both without the guard of small tables, which the paper does not have.
+Each cell is then asked for its uncertainty. The data uncertainty of a good ensemble follows the noise outside the
+heart, and its knowledge uncertainty is large inside and small outside.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 a column of               becomes
 ========================= ===========================================================================================
 two values or fewer       itself
-few values, many rows     the mean target of its value: values in the order of what they mean, each in its own bin
+few values, many rows     the mean target of its value, and how often it occurs: two orders of the values, each of
+                          which has a bin of its own
 many values               the ordered mean target of its value (see `target_statistics`), how often it occurs, and for
                           a regression how far off that mean the targets lie
 ========================= ===========================================================================================
@@ -239,8 +240,8 @@ class _Fit:
                 own.append(overall[group] if known else ordered(group, target, self.weight, order, prior=prior))
         if kind == "many" and self.measures_spread:
             self._add_spread(group, trained, values)
-        if kind == "many":
-            frequency = np.append(_frequency(rows), 0.0)
+        if kind in {"few", "many"}:
+            frequency = _frequency(rows, exact=kind == "few")
             values.append(frequency)
             for own in trained:
                 own.append(frequency[group])
@@ -259,9 +260,15 @@ class _Fit:
                 values.append(np.append(whole(group, off, self.weight, len(values[0]) - 1, prior=prior), prior))
 
 
-def _frequency(rows: Floats) -> Floats:
-    """Return how often values occur, too coarse to tell which value it is: in half powers of two, 0 for never."""
-    return np.round(2.0 * np.log2(1.0 + rows))
+def _frequency(rows: Floats, *, exact: bool) -> Floats:
+    """Return how often each value occurs and, last, how often one that was not seen is taken to occur.
+
+    It is exact for few values, for which it is just another order. For many it is too coarse to tell which value it is:
+    in half powers of two, and 0 for never.
+    """
+    if exact:
+        return np.append(rows, np.median(rows))
+    return np.append(np.round(2.0 * np.log2(1.0 + rows)), 0.0)
 
 
 def _targets(target: Floats, weight: Floats, n_classes: int) -> Floats:

@@ -17,6 +17,7 @@ _MOST_COLUMNS = 24  # of which all pairs are tried
 _MOST_ROWS = 50_000  # on which they are tried
 _LEAST_VALUES = 512  # with fewer, trees do without
 _LEAST_GAIN = 10.0  # in variances of what is left: chance gives about one
+_LEAST_SHARE = 0.002  # of all that is left: less is not worth a column
 
 
 def pair_keys(first: Integers, second: Integers, n_second: int) -> Integers:
@@ -51,6 +52,7 @@ def choose_pairs(
     rest = target - _linear_fit(single, target, weight)
     told = np.average((target - prior)[:, np.newaxis] ** 2 - (target[:, np.newaxis] - single) ** 2, 0, weight)
     tried = np.argsort(-told, kind="stable")[:_MOST_COLUMNS].tolist()
+    least = max(_LEAST_GAIN, _LEAST_SHARE * float(weight.sum()))
     found: list[tuple[float, int, int, int]] = []
     for place, one in enumerate(tried):
         for other in tried[:place]:
@@ -62,7 +64,7 @@ def choose_pairs(
                 continue
             gain = _gain(ordered(group, rest, weight, in_order, prior=0.0), rest, weight)
             # columns that tell each other make the same pair twice
-            if gain > _LEAST_GAIN and not any(len(values) == n and np.isclose(gain, g) for g, _, _, n in found):
+            if gain > least and not any(len(values) == n and np.isclose(gain, g) for g, _, _, n in found):
                 found.append((gain, first, second, len(values)))
     found.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
     return [(first, second) for _, first, second, _ in found[:MOST_PAIRS]]
