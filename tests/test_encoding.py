@@ -84,7 +84,7 @@ def test_unseen_codes_are_found_in_every_column_and_lent_a_known_value_by_member
     new[0, 1] = new[1, 3] = -1.0
     encoded, unseen = encoding.transform(new)
     assert unseen.tolist() == [True, True, False]
-    lent = encoding.lend(new, encoded, 10)
+    lent = np.stack([table.copy() for table in encoding.lend(new, encoded, 10)])
     assert lent.shape == (10, 3, encoding.n_encoded)
     assert len(np.unique(lent[:, 0, 2])) > 5
     assert np.isfinite(lent).all()

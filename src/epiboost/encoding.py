@@ -17,7 +17,7 @@ Training sees a few random orders of the rows, which the members share. A row to
 rows. For a value that was not seen the statistic is the prior; an ensemble does better, see `Encoding.lend`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,35 +92,38 @@ class Encoding:
                     table[new, np.flatnonzero(self.plain == group.columns[0])] = group.keys[group.rows.argmax()]
         return table, unseen
 
-    def lend(self, X: AnyArray, encoded: Floats, n_members: int) -> Floats:
-        """Return an encoded table as each of several members takes it: with known values in place of those unseen.
+    def lend(self, X: AnyArray, encoded: Floats, n_members: int) -> Iterator[Floats]:
+        """Yield an encoded table as each of several members takes it: with known values in place of those unseen.
 
         What a new value means is a draw from what values mean, and a value that is new now is most like those that
         were rare. So every member draws a known value, of rare ones rather than common ones, for each column its own:
         values stand in the order of their statistics, and the members take one from each of as many equal parts. They
         disagree as much as values differ, and their mean is near the prior. The pairs of a new value stay unseen.
 
-        Returns
-        -------
-        array of shape (members, n, n_encoded)
+        Each table takes the place of the one before: array of shape (n, n_encoded).
         """
-        codes = codes_of(X, self.sizes)
-        lent = np.repeat(encoded[np.newaxis], n_members, axis=0)
+        loans = list(self._loans(codes_of(X, self.sizes), n_members))
+        lent = np.array(encoded, order="F")
+        for member in range(n_members):
+            for column, rows, values in loans:
+                lent[rows, column] = values[member]
+            yield lent
+
+    def _loans(self, codes: Mapping[int, Integers], n_members: int) -> Iterator[tuple[int, Integers, Floats]]:
+        """Yield which column of which rows gets which value, one a member."""
         end = len(self.plain)
         for group in self.groups:
             begin, end = end, end + group.width
             if len(group.columns) > 1:
-                break  # pairs come last
-            unseen = group.places(codes, self.sizes) == len(group.keys)
-            if unseen.any():
-                drawn = self._draw(group, n_members)
-                if group.width:
-                    lent[:, unseen, begin:end] = group.values[drawn, np.newaxis]
-                else:
-                    missing = group.keys[drawn] == self.sizes[group.columns[0]] - 1
-                    own = np.flatnonzero(self.plain == group.columns[0])[0]
-                    lent[:, unseen, own] = np.where(missing, np.nan, group.keys[drawn])[:, np.newaxis]
-        return lent
+                return  # pairs come last
+            rows = np.flatnonzero(group.places(codes, self.sizes) == len(group.keys)).astype(np.int64)
+            drawn = self._draw(group, n_members)
+            for column, values in zip(range(begin, end), group.values.T, strict=True):
+                yield column, rows, values[drawn]
+            if not group.width:
+                missing = group.keys[drawn] == self.sizes[group.columns[0]] - 1
+                column = int(np.flatnonzero(self.plain == group.columns[0])[0])
+                yield column, rows, np.where(missing, np.nan, group.keys[drawn])
 
     def _draw(self, group: Group, n_members: int) -> Integers:
         """Return the place of a known value for each member."""

@@ -4,7 +4,7 @@ The model is a few arrays, and what is done with them here is array work: traini
 reads them (predictor.hpp).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,10 +91,13 @@ class NativeForest:
         if self.encoding is None:
             return self._parameters(table, ready)
         encoded, unseen = self.encoding.transform(table)
-        parameters = self._parameters(encoded, ready)
-        if len(parameters) > 1 and unseen.any():
-            lent = self.encoding.lend(table[unseen], encoded[unseen], len(parameters))
-            parameters[:, unseen] = self._one_each(lent, ready)
+        members = ready.end.size
+        if members == 1 or not unseen.any():
+            return self._parameters(encoded, ready)
+        parameters = np.empty((members, len(table), max(len(self.objective.start), 2)))
+        parameters[:, ~unseen] = self._parameters(encoded[~unseen], ready)
+        lent = self.encoding.lend(table[unseen], encoded[unseen], members)
+        parameters[:, unseen] = self._one_each(lent, ready)
         return parameters
 
     def _parameters(self, table: AnyArray, ready: ReadyTrees, chains: slice = slice(None)) -> Floats:
@@ -116,7 +119,7 @@ class NativeForest:
         )
         return parameters
 
-    def _one_each(self, tables: Floats, ready: ReadyTrees) -> Floats:
+    def _one_each(self, tables: Iterable[Floats], ready: ReadyTrees) -> Floats:
         """Return what each member says of a table of its own."""
         parts = ready.end.shape[1]
         return np.stack(
