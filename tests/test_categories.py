@@ -455,6 +455,8 @@ def test_weights_of_zero_leave_a_category_unseen():
     model = small().fit(FRAME, Y, sample_weight=weight)
     rows = FRAME[FRAME["city"] == "city 0"]
     np.testing.assert_array_equal(bits(model, rows), bits(model, rows.assign(city="Atlantis")))
+    without = small().fit(FRAME[weight > 0], Y[weight > 0])
+    np.testing.assert_array_equal(bits(model), bits(without))
 
 
 def test_the_frame_of_the_user_is_left_as_it_was():

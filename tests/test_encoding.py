@@ -93,6 +93,18 @@ def test_unseen_codes_are_found_in_every_column_and_lent_a_known_value_by_member
     assert np.isin(lent[:, 0, 2], statistic).all()
 
 
+def test_the_pairs_of_an_unseen_value_are_unseen():
+    random = np.random.default_rng(0)
+    X = random.integers(60, size=(20_000, 2)).astype(float)
+    y = random.normal(size=(60, 60))[tuple(X.astype(int).T)]
+    X[X[:, 1] == 59, 1] = np.nan  # the last code: what lies before the first one of the next value
+    encoding, _ = fit_encoding(X, y, np.ones(20_000), (61, 61), n_classes=0, seed=0, n_orders=1)
+    pair = encoding.groups[-1]
+    assert pair.columns == (0, 1)
+    encoded, _ = encoding.transform(np.array([[-1.0, 3.0], [5.0, -1.0], [-1.0, -1.0], [5.0, 3.0]]))
+    np.testing.assert_array_equal(encoded[:, -1] == pair.values[-1, 0], [True, True, True, False])
+
+
 def test_columns_of_two_values_or_none_are_left_as_they_are():
     X, y, weight = rows()
     encoding, (table, _) = fitted(X, y, weight)
