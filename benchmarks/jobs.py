@@ -7,6 +7,8 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+import categories
+import mixed
 import numpy as np
 import tables
 from clock import Times, import_script, interleaved, interleaved_scripts, memory_script
@@ -154,6 +156,37 @@ def imports(effort: Effort) -> list[Result]:
     return [Result(job=10, what="import", peer_name=peer, ours=times["epiboost"], peer=times[peer], bar=1.2)]
 
 
+def train_ten_on_categories(effort: Effort) -> list[Result]:
+    """Ten members on tables with categories beside one CatBoost model."""
+    lines = []
+    for name in mixed.NAMES if mixed.is_there() else ():
+        data, trees = mixed.load(name), effort.trees(1000, 50)
+        times = {  # once, since CatBoost takes minutes
+            "ours": (categories.ours(data, 0.1, trees=trees).seconds,),
+            "CatBoost": (categories.catboost(data, 0.1, trees=trees).seconds,),
+        }
+        what = f"train {MEMBERS} members of {trees} trees, {data}"
+        lines.append(_beside_catboost(11, what, times, bar=0.5, peer_name="CatBoost, one model"))
+    return lines
+
+
+def predict_categories(effort: Effort) -> list[Result]:
+    """Uncertainty of ten members from a pandas frame with categories beside one CatBoost model's probabilities."""
+    lines = []
+    for name in mixed.NAMES if mixed.is_there() else ():
+        data, trees = mixed.load(name), effort.trees(1000, 50)
+        ours = categories.ours(data, 0.1, trees=trees).model
+        peer = categories.catboost(data, 0.1, trees=trees).model
+        runs = {
+            "ours": lambda data=data, ours=ours: ours.predict_uncertainty(data.X_test),
+            "CatBoost": lambda data=data, peer=peer: peer.predict_proba(data.X_test, thread_count=THREADS),
+        }
+        times = interleaved(runs, 3 * _predictions(effort), warm_up=True)
+        what = f"predict_uncertainty of {MEMBERS} members of {trees} trees, {name}, {len(data.y_test):,} rows of pandas"
+        lines.append(_beside_catboost(12, what, times, bar=1.0, peer_name="CatBoost, one model"))
+    return lines
+
+
 JOBS: Mapping[int, Callable[[Effort], list[Result]]] = {
     1: train_ten_on_protein,
     2: train_one_chain,
@@ -165,8 +198,10 @@ JOBS: Mapping[int, Callable[[Effort], list[Result]]] = {
     8: predict_one_row,
     9: memory,
     10: imports,
+    11: train_ten_on_categories,
+    12: predict_categories,
 }
-LARGE_JOBS = (4, 9)
+LARGE_JOBS = (4, 9, 11, 12)
 
 
 def _train_ten(

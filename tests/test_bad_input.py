@@ -453,12 +453,6 @@ def test_complex_tables_are_refused(task):
         untrained(task).fit(X + 1j, target(task))
 
 
-@pytest.mark.parametrize("table", [np.full((60, 3), "a"), np.full((60, 3), "a", dtype=object)])
-def test_text_that_is_no_number_is_refused(table):
-    with pytest.raises(ValueError, match="could not convert string to float"):
-        regressor().fit(table, NUMBERS)
-
-
 def test_objects_that_are_numbers_are_numbers_and_none_is_missing():
     holes = X.copy()
     holes[::5, 0] = np.nan
@@ -491,34 +485,114 @@ def test_dates_are_no_numbers(table):
 
 
 @every_frame
-def test_a_text_column_is_named_in_the_error(library):
-    frame = FRAMES[library]({**columns(), "city": ["Oslo", "Lima"] * 30})
-    with pytest.raises(ValueError, match=r"not numbers: 'city' \(String\); give each category a number"):
-        regressor().fit(frame, NUMBERS)
+@pytest.mark.parametrize("categorical_features", [None, [], ["town"]])
+def test_text_columns_that_are_not_asked_for_are_named(library, categorical_features):
+    text = ["Oslo", "Lima"] * 30
+    frame = FRAMES[library]({"city": text, **columns(), "town": text, "land": text})
+    with pytest.raises(
+        ValueError, match=r"not numbers: 'city' \(String\), .*'land' \(String\); name them in categorical"
+    ):
+        regressor(categorical_features=categorical_features).fit(frame, NUMBERS)
 
 
 @every_frame
-def test_all_columns_that_are_no_numbers_are_named(library):
+@pytest.mark.parametrize("categorical_features", ["auto", None, ["day"]])
+def test_a_column_of_dates_is_named_with_what_to_do(library, categorical_features):
     days = [dt.date(2020, 1, 1)] * 60
-    values = {"city": ["Oslo", "Lima"] * 30, **columns(), "day": pd.to_datetime(days) if library == "pandas" else days}
-    with pytest.raises(ValueError, match=r"not numbers: 'city' \(String\), 'day' \(Date"):
-        regressor().fit(FRAMES[library](values), NUMBERS)
+    values = {**columns(), "day": pd.to_datetime(days) if library == "pandas" else days}
+    with pytest.raises(ValueError, match=r"column 'day' holds dates .*; turn them into numbers, say days since"):
+        regressor(categorical_features=categorical_features).fit(FRAMES[library](values), NUMBERS)
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("values", "fault"),
     [
-        pd.Categorical(["x", "y"] * 30),
-        pd.Series([1, "a"] * 30, dtype=object),
-        pd.Timestamp("2020"),
-        pd.Timedelta(1),
-        1j,
+        (
+            pd.Series([1, "a"] * 30, dtype=object),
+            r"mixes text \('a'\) and numbers \(1\); make them all text or all num",
+        ),
+        (pd.Timestamp("2020"), "holds dates or durations"),
+        (pd.Series([dt.date(2020, 1, 1)] * 60, dtype=object), "holds dates or durations"),
+        (pd.Timedelta(1), "holds dates or durations"),
+        (pd.Period("2020", "D"), "column 'odd' holds"),
+        (1j, "column 'odd' holds values of type"),
+        (pd.Series([b"x", b"y"] * 30), r"holds (bytes|values of type Binary).*; decode"),
+        (pd.Series([["x"], ["y"]] * 30), "type list; a category must be text or a number"),
+        (pd.Series([("x",), ("y",)] * 30), "type tuple; a category must be text or a number"),
+        (pd.Series([{"x": 1}, None] * 30), "type dict; a category must be text or a number"),
     ],
-    ids=["categories", "objects", "dates", "durations", "complex"],
+    ids=[
+        "mixed",
+        "dates",
+        "date objects",
+        "durations",
+        "periods",
+        "complex",
+        "bytes",
+        "lists",
+        "tuples",
+        "dictionaries",
+    ],
 )
-def test_a_column_of_pandas_that_is_no_number_is_named(values):
-    with pytest.raises(ValueError, match=r"not numbers: 'odd' \("):
-        regressor().fit(pd.DataFrame(columns()).assign(odd=values), NUMBERS)
+def test_a_column_of_pandas_that_is_neither_numbers_nor_categories_is_named(values, fault):
+    frame = pd.DataFrame(columns()).assign(odd=values)
+    for categorical_features in ("auto", ["odd"]):
+        with pytest.raises(ValueError, match=f"column 'odd' .*{fault}|{fault}"):
+            regressor(categorical_features=categorical_features).fit(frame, NUMBERS)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "values", [[b"x", b"y"], [["x"], ["y"]], [{"x": 1}, {"x": 2}]], ids=["bytes", "lists", "structs"]
+)
+def test_a_nested_column_is_named(library, values):
+    with pytest.raises(
+        ValueError, match=r"column 'odd' holds values of type (Binary|List|Struct).*text and categories"
+    ):
+        regressor().fit(FRAMES[library]({**columns(), "odd": values * 30}), NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        (b"x", r"column 1 holds bytes \(b'x'\); decode them to text"),
+        (["x"], "column 1 holds values of type list; a category must be text or a number"),
+        (("x",), "column 1 holds values of type tuple"),
+        (3, r"column 1 mixes text \('a'\) and numbers \(3\)"),
+        (dt.date(2020, 1, 1), "column 1 holds dates or durations"),
+    ],
+)
+def test_an_array_of_objects_with_what_is_no_category_is_refused(value, fault):
+    table = np.empty((60, 2), dtype=object)
+    table[:, 0], table[:, 1] = X[:, 0], "a"
+    table[7, 1] = value
+    with pytest.raises(ValueError, match=fault):
+        regressor().fit(table, NUMBERS)
+
+
+def test_an_array_of_bytes_is_refused():
+    with pytest.raises(ValueError, match="holds bytes"):
+        regressor().fit(np.array([[b"a"], [b"b"]] * 30), NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("asked", "fault"),
+    [
+        (["z"], r"names the column 'z'; X has 'a', 'b', 'c'"),
+        ([3], "must hold names, or positions from 0 to 2; got 3"),
+        ([-1], "must hold names, or positions from 0 to 2; got -1"),
+        ([True], "must hold names, or positions from 0 to 2; got True"),
+        ([1.0], r"must hold names, or positions from 0 to 2; got 1\.0"),
+    ],
+)
+def test_categorical_features_that_are_no_columns_are_named(asked, fault):
+    with pytest.raises(ValueError, match=f"categorical_features {fault}"):
+        regressor(categorical_features=asked).fit(pd.DataFrame(columns()), NUMBERS)
+
+
+def test_categorical_features_are_no_names_where_columns_have_none():
+    with pytest.raises(ValueError, match="categorical_features names the column 'a'; X has no names"):
+        regressor(categorical_features=["a"]).fit(X, NUMBERS)
 
 
 def test_a_text_column_is_named_at_prediction_too():
@@ -556,14 +630,20 @@ def test_another_number_of_columns_is_refused(task, width):
 @every_frame
 @pytest.mark.parametrize(
     ("names", "fault"),
-    [("bac", "must be in the same order"), ("abz", "unseen at fit time:\n- z"), ("ab", "now missing:\n- c"),
-     ("abcd", "unseen at fit time:\n- d")],
-)  # fmt: skip
-def test_columns_of_other_names_or_order_are_refused(library, names, fault):
+    [("abz", "unseen at fit time:\n- z"), ("ab", "now missing:\n- c"), ("abcd", "unseen at fit time:\n- d")],
+)
+def test_columns_of_other_names_are_refused(library, names, fault):
     model = regressor().fit(FRAMES[library](columns()), NUMBERS)
     other = FRAMES[library](dict.fromkeys(names, NUMBERS))
     with pytest.raises(ValueError, match=fault):
         model.predict(other)
+
+
+@every_frame
+def test_columns_in_another_order_are_matched_by_name(library):
+    model = regressor().fit(pd.DataFrame(columns()), NUMBERS)
+    shuffled = FRAMES[library]({name: columns()[name] for name in "cab"})
+    np.testing.assert_array_equal(model.predict(shuffled), model.predict(pd.DataFrame(columns())))
 
 
 @every_frame
@@ -606,7 +686,7 @@ def test_two_columns_of_one_name_are_refused():
         ("n_jobs", [0, 1.5, "all", True], "None or a whole number other than 0"),
         ("ensemble", ["forest", None, 1, []], "one of 'single', 'sgb', 'sglb', 'virtual'"),
         ("engine", ["steam", None, 3, dict], "one of 'native'.* or an Engine"),
-        ("categorical_features", [None, [0], "a"], "'auto'"),
+        ("categorical_features", ["a", 3, 1.5], "'auto', None or a list of names or positions"),
     ],
 )  # fmt: skip
 def test_a_parameter_out_of_range_is_named_with_what_was_got_and_what_is_allowed(name, values, allowed):

@@ -116,8 +116,9 @@ def test_names_of_columns_come_back_and_are_compared(path):
     assert again.feature_names_in_.tolist() == ["länge", "b c", ""]
     assert again.feature_names_in_.dtype == object
     assert_same_model(again, model, frame)
-    with pytest.raises(ValueError, match="same order"):
-        again.predict(frame[["b c", "länge", ""]])
+    np.testing.assert_array_equal(again.predict(frame[["b c", "länge", ""]]), model.predict(frame))
+    with pytest.raises(ValueError, match="unseen at fit time"):
+        again.predict(frame.rename(columns={"b c": "d"}))
 
 
 def test_a_model_without_names_comes_back_without(path):

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost import persistence
 from epiboost._typing import AnyArray, Floats
+from epiboost.categories import vocabularies_from_file, vocabularies_to_file
+from epiboost.columns import Vocabularies, without_unused
 from epiboost.data import Dataset, check_table, check_weight, evaluation_parts, join
 from epiboost.engines import Engine, Forest, engine_named, forest_from_file
 from epiboost.members import EnsembleKind, Recipe
@@ -124,7 +126,8 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             "prefixes": None if self.prefixes_ is None else [int(prefix) for prefix in self.prefixes_],
             "forest": header,
         }
-        return own_header, {**arrays, **self._labels_to_file()}
+        own_header["vocabularies"], texts = vocabularies_to_file(self.vocabularies_)
+        return own_header, {**arrays, **texts, **self._labels_to_file()}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -168,6 +171,10 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             message = f"the chain has {model.forest_.n_trees[0]} trees, the parameters say {recipe.n_estimators}"
             raise ValueError(message)
         model.prefixes_ = recipe.prefixes
+        model.vocabularies_ = vocabularies_from_file(header["vocabularies"], arrays)
+        if model.vocabularies_ and len(model.vocabularies_) != model.n_features_in_:
+            message = f"there are {len(model.vocabularies_)} vocabularies for {model.n_features_in_} columns"
+            raise ValueError(message)
         model._labels_from_file(arrays)
         model._note_training()
         names = header["feature_names"]
@@ -193,13 +200,14 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         if recipe.early_stopping_rounds is not None and parts is None:
             message = "early_stopping_rounds needs an eval_set to watch; fit(X, y, eval_set=(X_valid, y_valid))"
             raise ValueError(message)
-        if not (isinstance(self.categorical_features, str) and self.categorical_features == "auto"):
-            message = f"categorical_features must be 'auto'; got {self.categorical_features!r}"
-            raise ValueError(message)
         table = check_table(self, X, y=y, reset=True)
-        data = self._learn_target(*join(table, self._check_target(y), check_weight(sample_weight, len(table))))
+        joined, y, weight = join(table, self._check_target(y), check_weight(sample_weight, len(table)))
+        if self.vocabularies_ and len(joined) < len(table):
+            joined, self.vocabularies_ = without_unused(joined, self.vocabularies_)
+        data = self._learn_target(joined, y, weight)
         evaluation = None if parts is None else self._evaluation(*parts)
-        data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation)
+        sizes = tuple(0 if vocabulary is None else len(vocabulary.values) + 1 for vocabulary in self.vocabularies_)
+        data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, sizes)
         if len(data.y) < 2:  # noqa: PLR2004 (a spread needs two)
             message = f"Found {len(data.y)} sample(s) of positive weight while a minimum of 2 is required."
             raise ValueError(message)
@@ -232,6 +240,8 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         tags.input_tags.allow_nan = True
         return tags
 
+    vocabularies_: Vocabularies
+
     # What the two estimators do differently.
     _family: Any
 
@@ -263,4 +273,6 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 (any parameter)
         return value.item()
     if isinstance(value, np.random.RandomState):
         return None
+    if isinstance(value, list | tuple | set | np.ndarray):
+        return [_plain(entry) for entry in value]
     return value

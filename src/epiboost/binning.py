@@ -43,6 +43,11 @@ class Bins:
         sizes = [len(column) for column in columns]
         return cls(np.concatenate([*columns, np.empty(0)]), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
+    def joined(self, other: "Bins") -> "Bins":
+        """Return the borders of these columns and, after them, of others."""
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
+        return Bins(np.concatenate([self.borders, other.borders]), offsets)
+
     @property
     def n_features(self) -> int:
         """How many columns a table must have."""

@@ -28,13 +28,14 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
     n_estimators : int, default=1000
         Trees a chain.
     learning_rate : float, default=0.1
-        How much of each tree is added; above 0, at most 1.
+        How much of each tree is added; above 0, at most 1. Steps are measured by the curvature of the loss at its
+        start, p (1 − p) for two classes.
     max_depth : int, default=6
         Levels of a tree, from 1 to 8. All leaves of a level ask the same question.
     subsample : float, optional
         Share of the rows that each tree sees. None is 0.5 for ``"sgb"`` and 1 for all others.
     l2 : float, default=3.0
-        Rows of zero gradient added to every leaf.
+        What is added to the curvature of every leaf, as rows of zero gradient.
     max_bins : int, default=255
         Bins a column, from 2 to 255; missing values have one more.
     temperature : float, default=1.0
@@ -46,8 +47,9 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         Stop a chain after so many trees without a better loss on ``eval_set``, and keep it as it was at its best.
     engine : str or Engine, default="native"
         What trains the trees.
-    categorical_features : "auto"
-        Columns must be numbers.
+    categorical_features : "auto", None or list of str and int, default="auto"
+        Columns that hold categories, by name or position. "auto" takes those that are not numbers; None takes none. A
+        missing value is a category of its own, and one that training has not seen raises knowledge uncertainty.
     n_jobs : int, optional
         Threads; None is all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -66,6 +68,8 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         Trees that each chain has.
     evaluation_loss_ : array of shape (chains, trees) or None
         Negative log-likelihood on ``eval_set`` after each tree.
+    vocabularies_ : tuple
+        The values of each column of categories, None for a column of numbers; empty if there are only such.
     forest_ : Forest
         The trained engine's model.
     prefixes_ : tuple of int or None
@@ -98,7 +102,7 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         Parameters
         ----------
         X : table of shape (n, features)
-            Numbers, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
+            Numbers and categories, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
         y : array of shape (n,)
             Labels: numbers, booleans or text.
         sample_weight : array of shape (n,), optional

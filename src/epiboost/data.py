@@ -1,8 +1,8 @@
 """Every check on user input, once.
 
 A table comes in as a NumPy array or as a pandas, polars or Arrow frame and goes on as a plain array of floats in which
-NaN means missing. A target goes on as floats or as class numbers, weights as floats. What cannot be used is an error
-that says what was got and what is allowed.
+NaN means missing; columns of categories hold codes (see `categories`). A target goes on as floats or as class numbers,
+weights as floats. What cannot be used is an error that says what was got and what is allowed.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
 from epiboost._typing import AnyArray, Floats
+from epiboost.columns import asked_columns, holds_words, learn_columns, read_columns
 
 _MOST_ROWS = 1e15  # whole numbers up to here add up exactly
 _PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
@@ -38,6 +39,9 @@ class Dataset:
         0 for regression.
     evaluation : Dataset or None
         Rows that are watched but not learned from.
+    sizes : tuple of int
+        How many codes each column has, the one for missing values included; 0 for a column of numbers. Empty if no
+        column holds categories. Codes count from 0; -1 is a category that training has not seen, NaN a missing one.
     """
 
     X: AnyArray
@@ -45,32 +49,38 @@ class Dataset:
     weight: Floats
     n_classes: int
     evaluation: "Dataset | None" = None
+    sizes: tuple[int, ...] = ()
 
 
 def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", reset: bool) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
-    """Return the table as floats, having compared its columns with those the estimator knows (or noted them)."""
-    if not reset and _is_plain(X, estimator):
+    """Return the table as floats, having compared its columns with those the estimator knows (or noted them).
+
+    What is known of categories is the estimator's ``vocabularies_``: one entry a column, None for a column of numbers,
+    and empty if there are only such.
+    """
+    if reset:
+        estimator.vocabularies_ = ()
+    elif _is_plain(X, estimator):
         return _narrow(X)
-    if isinstance(X, np.ndarray):  # most often it is, and then it cannot be a frame
-        _refuse_dates(X, "X")
-        return _narrow(_check_numbers(estimator, X, y=y, reset=reset))
+    elif isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and not estimator.vocabularies_:
+        return _narrow(_check_numbers(estimator, X, y=y, reset=reset))  # most often it is so, and no more is to ask
     if not nw.dependencies.is_into_dataframe(X):
         if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
             message = "X is a lazy frame; collect it first"
             raise TypeError(message)
-        return _narrow(_check_numbers(estimator, X, y=y, reset=reset))
-    frame = nw.from_native(X, eager_only=True)
-    _require_numeric_columns(frame)
+        return _check_array(estimator, X, y=y, reset=reset)
+    frame = _in_known_order(estimator, nw.from_native(X, eager_only=True), reset=reset)
     # names and their number are compared on the frame; values are then checked as those of any array
-    validate_data(estimator, X, y, skip_check_array=True, reset=reset)
-    return _narrow(_check_numbers(None, _frame_to_array(frame)))
+    validate_data(estimator, frame.to_native(), y, skip_check_array=True, reset=reset)
+    _refuse_width(len(frame.columns))
+    return _check_columns(estimator, list(frame.iter_columns()), frame.columns, reset=reset)
 
 
 def _is_plain(X: Any, estimator: Any) -> bool:  # noqa: ANN401 (anything a user may pass)
     """Say whether no check could find fault with a table: checks take longer than the prediction of one row."""
     if type(X) is not np.ndarray or X.dtype not in _PLAIN_TYPES or X.ndim != 2 or not len(X):  # noqa: PLR2004
         return False
-    if hasattr(estimator, "feature_names_in_") or X.shape[1] != estimator.n_features_in_:
+    if estimator.vocabularies_ or hasattr(estimator, "feature_names_in_") or X.shape[1] != estimator.n_features_in_:
         return False
     with np.errstate(all="ignore"):
         return bool(np.isfinite(X.sum()))  # a missing value or too large a sum is left to the full check
@@ -143,6 +153,46 @@ def join(X: AnyArray, y: AnyArray, weight: Floats) -> tuple[AnyArray, AnyArray, 
     return X[kept], y[kept], weight[kept]
 
 
+def _check_array(estimator: BaseEstimator, X: Any, *, y: Any, reset: bool) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
+    """Return an array as floats; what is not an array of rows and columns is left to scikit-learn."""
+    table = _with_words(X)
+    if isinstance(table, np.ndarray):
+        _refuse_dates(table, "X")
+    is_table = isinstance(table, np.ndarray) and table.ndim == 2 and table.size  # noqa: PLR2004 (rows and columns)
+    asked = asked_columns(estimator.categorical_features, None, table.shape[1]) if is_table and reset else None
+    if not (is_table and (asked or estimator.vocabularies_ or holds_words(table))):
+        return _narrow(_check_numbers(estimator, X, y=y, reset=reset))
+    validate_data(estimator, table, y, skip_check_array=True, reset=reset)
+    _refuse_width(table.shape[1])
+    return _check_columns(estimator, list(table.T), range(table.shape[1]), reset=reset)
+
+
+def _check_columns(estimator: BaseEstimator, columns: Sequence[Any], names: Sequence[Any], *, reset: bool) -> AnyArray:
+    if reset:
+        asked = asked_columns(estimator.categorical_features, names, len(columns))
+        estimator.vocabularies_ = learn_columns(columns, names, asked)
+    return _check_numbers(None, read_columns(columns, names, estimator.vocabularies_))
+
+
+def _in_known_order(estimator: BaseEstimator, frame: nw.DataFrame[Any], *, reset: bool) -> nw.DataFrame[Any]:
+    """Return the frame with its columns in the order of training, if they are the same ones."""
+    known = None if reset else getattr(estimator, "feature_names_in_", None)
+    if known is None or frame.columns == known.tolist() or sorted(frame.columns) != sorted(known.tolist()):
+        return frame
+    return frame.select(known.tolist())
+
+
+def _with_words(X: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
+    """Return lists as an array in which numbers stay numbers though there is text beside them."""
+    if not isinstance(X, list | tuple):
+        return X
+    try:
+        table = np.asarray(X)
+        return np.asarray(X, dtype=object) if table.dtype.kind in "US" else table
+    except ValueError:
+        return X
+
+
 def _check_numbers(estimator: BaseEstimator | None, X: Any, *, y: Any = None, reset: bool = False) -> AnyArray:  # noqa: ANN401
     options: dict[str, Any] = {"dtype": (np.float64, np.float32), "ensure_all_finite": "allow-nan"}
     if estimator is None:
@@ -169,10 +219,14 @@ def _refuse_dates(array: AnyArray, name: str) -> None:
 
 
 def _narrow(table: AnyArray) -> AnyArray:
-    if table.shape[1] > _MOST_COLUMNS:
-        message = f"X must have at most {_MOST_COLUMNS} columns; got {table.shape[1]}"
-        raise ValueError(message)
+    _refuse_width(table.shape[1])
     return table
+
+
+def _refuse_width(width: int) -> None:
+    if width > _MOST_COLUMNS:
+        message = f"X must have at most {_MOST_COLUMNS} columns; got {width}"
+        raise ValueError(message)
 
 
 def _plain(y: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
@@ -191,30 +245,6 @@ def distinct_labels(labels: AnyArray) -> AnyArray:
         kinds = sorted({type(label).__name__ for label in labels})
         message = f"y mixes labels that have no order, of types {', '.join(kinds)}; make them all text or all numbers"
         raise ValueError(message) from error
-
-
-def _require_numeric_columns(frame: nw.DataFrame[Any]) -> None:
-    others = [
-        (column.name, column.dtype)
-        for column in frame.iter_columns()
-        if not (column.dtype.is_numeric() or column.dtype == nw.Boolean or column.null_count() == len(column))
-    ]
-    if others:
-        listed = ", ".join(f"{name!r} ({dtype})" for name, dtype in others)
-        message = (
-            f"X has columns that are not numbers: {listed}; give each category a number, turn dates into numbers (say "
-            "days since a fixed day), or leave the column out"
-        )
-        raise ValueError(message)
-
-
-def _frame_to_array(frame: nw.DataFrame[Any]) -> AnyArray:
-    single = len(frame.columns) > 0 and all(dtype == nw.Float32 for dtype in frame.schema.values())
-    dtype, narwhals_dtype = (np.float32, nw.Float32) if single else (np.float64, nw.Float64)
-    array = np.empty((len(frame), len(frame.columns)), dtype=dtype, order="F")
-    for position, column in enumerate(frame.iter_columns()):
-        array[:, position] = column.cast(narwhals_dtype).to_numpy()
-    return array
 
 
 def class_numbers(labels: AnyArray, classes: AnyArray) -> Floats:

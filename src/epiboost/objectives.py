@@ -42,6 +42,10 @@ class Objective(Protocol):
     def units(self) -> tuple[float, float]:
         """Return location and scale of the target: what a score of 0 and a step of 1 mean."""
 
+    @property
+    def curvature(self) -> float:
+        """Return how the gradient grows with the score, before the first tree: learning rates are measured by it."""
+
     def to_header(self) -> dict[str, Any]:
         """Return the numbers that `objective_from_header` needs."""
 
@@ -86,6 +90,11 @@ class Normal:
         """Return the target's location and scale."""
         return self.location, self.scale
 
+    @property
+    def curvature(self) -> float:
+        """Return one: the gradient is the natural one."""
+        return 1.0
+
     def to_header(self) -> dict[str, Any]:
         """Return location and scale."""
         return {"name": "normal", "location": self.location, "scale": self.scale}
@@ -120,6 +129,11 @@ class Bernoulli:
         """Return zero and one: probabilities have no units."""
         return 0.0, 1.0
 
+    @property
+    def curvature(self) -> float:
+        """Return p (1 − p) for the share p of the second class."""
+        return float(0.25 / np.cosh(0.5 * self.log_odds) ** 2)
+
     def to_header(self) -> dict[str, Any]:
         """Return the log-odds."""
         return {"name": "bernoulli", "log_odds": self.log_odds}
@@ -153,6 +167,15 @@ class Categorical:
     def units(self) -> tuple[float, float]:
         """Return zero and one: probabilities have no units."""
         return 0.0, 1.0
+
+    @property
+    def curvature(self) -> float:
+        """Return the sum of p (1 − p) over the shares p of the classes, by one less than their number.
+
+        A step on K scores whose sum is bound moves them as far as one on K − 1 free ones.
+        """
+        shares = np.exp(self.log_shares)
+        return float((shares * (1.0 - shares)).sum() / (len(shares) - 1))
 
     def to_header(self) -> dict[str, Any]:
         """Return the logarithms of the shares."""

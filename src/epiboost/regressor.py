@@ -55,8 +55,9 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         Stop a chain after so many trees without a better loss on ``eval_set``, and keep it as it was at its best.
     engine : str or Engine, default="native"
         What trains the trees.
-    categorical_features : "auto"
-        Columns must be numbers.
+    categorical_features : "auto", None or list of str and int, default="auto"
+        Columns that hold categories, by name or position. "auto" takes those that are not numbers; None takes none. A
+        missing value is a category of its own, and one that training has not seen raises knowledge uncertainty.
     n_jobs : int, optional
         Threads; None is all cores. The result does not depend on it.
     random_state : int, RandomState or None
@@ -73,6 +74,8 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         Trees that each chain has.
     evaluation_loss_ : array of shape (chains, trees) or None
         Negative log-likelihood on ``eval_set`` after each tree.
+    vocabularies_ : tuple
+        The values of each column of categories, None for a column of numbers; empty if there are only such.
     forest_ : Forest
         The trained engine's model.
     prefixes_ : tuple of int or None
@@ -144,7 +147,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         Parameters
         ----------
         X : table of shape (n, features)
-            Numbers, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
+            Numbers and categories, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
             What each row counts for: weight two is the same as the row twice. Weights of less than one on average are

@@ -233,15 +233,16 @@ void make_predictor(Predictor* place, Array<double, 1> borders, Array<std::int64
 
 // Fills an array that NumPy made: for large ones it asks for large pages, which are faster to come by.
 template <class T>
-void predict_parameters(const Predictor& predictor, Matrix<T> table, int threads,
+void predict_parameters(const Predictor& predictor, Matrix<T> table, int threads, std::size_t first,
                         nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu> parameters) {
     const Numbers<T> numbers = numbers_of(table);
-    if (parameters.shape(0) != predictor.members() || parameters.shape(1) != numbers.rows ||
-        parameters.shape(2) != predictor.parameters()) {
-        throw std::invalid_argument("parameters: (members, rows, parameters)");
+    const Chains chains{first, parameters.shape(0) / predictor.parts()};
+    if (parameters.shape(0) % predictor.parts() != 0 || first + chains.count > predictor.chains() ||
+        parameters.shape(1) != numbers.rows || parameters.shape(2) != predictor.parameters()) {
+        throw std::invalid_argument("parameters: (chains * parts, rows, parameters)");
     }
     nb::gil_scoped_release release;
-    predictor.predict(numbers, threads, parameters.data());
+    predictor.predict(numbers, chains, threads, parameters.data());
 }
 
 // (members, rows, 2) to two arrays of (rows): data and knowledge.
@@ -301,7 +302,8 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     module.def("split_normal_variance", &split_normal_variance);
     nb::class_<Predictor>(module, "Predictor")
         .def("__init__", &make_predictor)
-        .def_prop_ro("members", &Predictor::members)
+        .def_prop_ro("chains", &Predictor::chains)
+        .def_prop_ro("parts", &Predictor::parts)
         .def_prop_ro("parameters", &Predictor::parameters)
         .def("predict", &predict_parameters<double>)
         .def("predict", &predict_parameters<float>);

@@ -68,8 +68,8 @@ void run_member(const ReadyTrees& trees, const Link& link, std::size_t member, s
                 std::size_t count, std::size_t stride, const Add& add, std::vector<float>& sums, std::vector<double>& running,
                 double* parameters) {
     std::fill(running.begin(), running.end(), 0.0);
-    for (std::size_t at = member * trees.parts_each; at < (member + 1) * trees.parts_each; ++at) {
-        const ReadyTrees::Part& part = trees.parts[at];
+    for (std::size_t at = 0; at < trees.parts_each; ++at) {
+        const ReadyTrees::Part& part = trees.parts[member * trees.parts_each + at];
         std::fill(sums.begin(), sums.end(), 0.0f);
         for (std::size_t stretch = part.first; stretch < part.end; ++stretch) add(stretch);
         for (std::size_t i = 0; i < running.size(); ++i) running[i] = part.carry * running[i] + sums[i];
@@ -79,7 +79,7 @@ void run_member(const ReadyTrees& trees, const Link& link, std::size_t member, s
 
 template <class Number>
 void predict_strips(const Numbers<Number>& table, const std::vector<BorderGroups>& borders, const ReadyTrees& trees,
-                    const Link& link, int threads, double* parameters) {
+                    const Link& link, Chains chains, int threads, double* parameters) {
     const std::size_t share = (table.rows / static_cast<std::size_t>(std::max(threads, 1)) + 1) / (2 * block) + 1;
     const std::size_t step = std::min(strip, share * 2 * block);  // with few rows, every thread has some nevertheless
     share_out(table.rows, step, threads, [&](std::size_t first, std::size_t last) {
@@ -90,15 +90,16 @@ void predict_strips(const Numbers<Number>& table, const std::vector<BorderGroups
         bin_strip(table, borders, first, count, own);
         prepare(trees, own);
         const auto add = [&](std::size_t stretch) { add_stretch(trees, stretch, own); };
-        for (std::size_t member = 0; member < trees.members; ++member) {
-            run_member(trees, link, member, table.rows, first, count, strip, add, own.sums, running, parameters);
+        for (std::size_t i = 0; i < chains.count; ++i) {
+            run_member(trees, link, chains.first + i, table.rows, first, count, strip, add, own.sums, running,
+                       parameters + i * trees.parts_each * table.rows * link.parameters());
         }
     });
 }
 
 template <class Number>
 void predict_one_by_one(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, const Link& link,
-                        double* parameters) {
+                        Chains chains, double* parameters) {
     std::vector<std::uint8_t> bins(table.columns);
     std::vector<std::uint8_t> above(trees.points.size());
     std::vector<std::int32_t> whole(trees.outputs);
@@ -112,8 +113,9 @@ void predict_one_by_one(const Numbers<Number>& table, const Borders& borders, co
         const auto add = [&](std::size_t stretch) {
             add_stretch_to_one(trees, stretch, above.data(), whole.data(), sums.data());
         };
-        for (std::size_t member = 0; member < trees.members; ++member) {
-            run_member(trees, link, member, table.rows, row, 1, 1, add, sums, running, parameters);
+        for (std::size_t i = 0; i < chains.count; ++i) {
+            run_member(trees, link, chains.first + i, table.rows, row, 1, 1, add, sums, running,
+                       parameters + i * trees.parts_each * table.rows * link.parameters());
         }
     }
 }
@@ -125,15 +127,15 @@ Predictor::Predictor(const RawTrees& raw, const Borders& borders, Link link)
       groups_(group_borders(borders)), link_(std::move(link)) {}
 
 template <class Number>
-void Predictor::predict(const Numbers<Number>& table, int threads, double* parameters) const {
+void Predictor::predict(const Numbers<Number>& table, Chains chains, int threads, double* parameters) const {
     if (table.rows < few_rows) {
-        predict_one_by_one(table, Borders{border_, offset_}, trees_, link_, parameters);
+        predict_one_by_one(table, Borders{border_, offset_}, trees_, link_, chains, parameters);
     } else {
-        predict_strips(table, groups_, trees_, link_, threads, parameters);
+        predict_strips(table, groups_, trees_, link_, chains, threads, parameters);
     }
 }
 
-template void Predictor::predict(const Numbers<float>&, int, double*) const;
-template void Predictor::predict(const Numbers<double>&, int, double*) const;
+template void Predictor::predict(const Numbers<float>&, Chains, int, double*) const;
+template void Predictor::predict(const Numbers<double>&, Chains, int, double*) const;
 
 }  // namespace epiboost

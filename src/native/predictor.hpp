@@ -22,17 +22,24 @@ struct Link {
     std::size_t parameters() const { return objective == Objective::bernoulli ? 2 : start.size(); }
 };
 
+// Those of a forest's chains that are asked.
+struct Chains {
+    std::size_t first;
+    std::size_t count;
+};
+
 // A forest made ready once, for any number of tables.
 class Predictor {
   public:
     Predictor(const RawTrees& raw, const Borders& borders, Link link);
 
-    // What a prediction has for a table: (members * parts, rows, parameters).
-    std::size_t members() const { return trees_.parts.size(); }
+    std::size_t chains() const { return trees_.members; }
+    std::size_t parts() const { return trees_.parts_each; }
     std::size_t parameters() const { return link_.parameters(); }
 
+    // Writes (chains * parts, rows, parameters).
     template <class Number>
-    void predict(const Numbers<Number>& table, int threads, double* parameters) const;
+    void predict(const Numbers<Number>& table, Chains chains, int threads, double* parameters) const;
 
   private:
     ReadyTrees trees_;

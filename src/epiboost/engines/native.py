@@ -4,7 +4,7 @@ The model is a few arrays, and what is done with them here is array work: traini
 reads them (predictor.hpp).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,14 +14,15 @@ from epiboost._native import native
 from epiboost._typing import AnyArray, Floats
 from epiboost.binning import Bins
 from epiboost.data import Dataset
+from epiboost.encoding import Encoding
+from epiboost.engines.binned import bin_evaluation, bin_rows
 from epiboost.engines.threads import thread_count
 from epiboost.members import MAX_BINS, MAX_DEPTH, MemberSpec
-from epiboost.objectives import Objective, objective_from_header, objective_of
-from epiboost.ordering import own_order
+from epiboost.objectives import Objective, objective_from_header
 from epiboost.progress import Progress
 
+_LONGEST_STEP = 4.0  # the loss of classes bends by a quarter at most
 _MOST_NOISE = 1e9  # in standard deviations of the target: beyond that nothing is left of it
-_MOST_DEVIATIONS = 1e12  # squares of the target must fit single precision
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class NativeForest:
         Trees in use.
     decay : float
         What each later tree multiplies the score by: 1 - gamma * learning_rate.
+    encoding : Encoding or None
+        How columns of categories become numbers; None if there are none.
     """
 
     bins: Bins
@@ -50,6 +53,7 @@ class NativeForest:
     decay: float
     evaluation: Floats
     n_jobs: int | None = None
+    encoding: Encoding | None = None
     _ready: dict[tuple[int, ...] | None, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -59,7 +63,7 @@ class NativeForest:
     @property
     def n_features(self) -> int:
         """How many columns a table must have."""
-        return self.bins.n_features
+        return self.bins.n_features if self.encoding is None else self.encoding.n_features
 
     @property
     def n_trees(self) -> AnyArray:
@@ -75,9 +79,33 @@ class NativeForest:
         if key not in self._ready:
             self._ready[key] = self._make_ready(key)
         ready = self._ready[key]
-        parameters = np.empty((ready.members, len(table), ready.parameters))
-        ready.predict(table, thread_count(self.n_jobs), parameters)
+        if self.encoding is None:
+            return self._parameters(table, ready)
+        encoded, unseen = self.encoding.transform(table)
+        members = ready.chains * ready.parts
+        if members == 1 or not unseen.any():
+            return self._parameters(encoded, ready)
+        parameters = np.empty((members, len(table), ready.parameters))
+        parameters[:, ~unseen] = self._parameters(encoded[~unseen], ready)
+        lent = self.encoding.lend(table[unseen], encoded[unseen], members)
+        parameters[:, unseen] = self._one_each(lent, ready)
         return parameters
+
+    def _parameters(self, table: AnyArray, ready: Any, first: int = 0, chains: int | None = None) -> Floats:  # noqa: ANN401
+        """Return what some of the chains say of a table of numbers."""
+        count = ready.chains if chains is None else chains
+        parameters = np.empty((count * ready.parts, len(table), ready.parameters))
+        ready.predict(table, thread_count(self.n_jobs), first, parameters)
+        return parameters
+
+    def _one_each(self, tables: Iterable[Floats], ready: Any) -> Floats:  # noqa: ANN401
+        """Return what each member says of a table of its own."""
+        return np.stack(
+            [
+                self._parameters(table, ready, member // ready.parts, 1)[member % ready.parts]
+                for member, table in enumerate(tables)
+            ]
+        )
 
     def _make_ready(self, prefixes: tuple[int, ...] | None) -> Any:  # noqa: ANN401 (a class of the native module)
         """Return the native predictor: leaf values then have the shrinkage of later trees of their part in them."""
@@ -110,8 +138,10 @@ class NativeForest:
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
         """Return what a model file must hold."""
-        header = {"objective": self.objective.to_header(), "decay": self.decay}
+        header: dict[str, Any] = {"objective": self.objective.to_header(), "decay": self.decay}
+        header["encoding"], statistics = (None, {}) if self.encoding is None else self.encoding.to_file()
         return header, {
+            **statistics,
             "borders": self.bins.borders,
             "offsets": self.bins.offsets,
             "feature": self.feature,
@@ -125,6 +155,10 @@ class NativeForest:
     def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_jobs: int | None) -> "NativeForest":
         """Build a forest from a model file's parts; anything that does not fit together is a ValueError."""
         _check_arrays(header, arrays)
+        encoding = None if header["encoding"] is None else Encoding.from_file(header["encoding"], arrays)
+        if encoding is not None and encoding.n_encoded != len(arrays["offsets"]) - 1:
+            message = f"the encoding makes {encoding.n_encoded} columns, the bins are of {len(arrays['offsets']) - 1}"
+            raise ValueError(message)
         return cls(
             bins=Bins(arrays["borders"], arrays["offsets"]),
             objective=objective_from_header(header["objective"]),
@@ -135,6 +169,7 @@ class NativeForest:
             decay=float(header["decay"]),
             evaluation=arrays["evaluation"],
             n_jobs=n_jobs,
+            encoding=encoding,
         )
 
 
@@ -148,45 +183,59 @@ class NativeEngine:
         """Train one chain a spec; specs may differ in their seeds alone."""
         spec = specs[0]
         threads = thread_count(self.n_jobs)
-        bins = Bins.fit(data.X, data.weight, spec.max_bins, threads=threads)
-        codes = bins.transform(data.X, threads=threads)
-        rows, weight = own_order(codes, data.y, data.weight)
-        y = data.y[rows]
-        objective = objective_of(y, weight, data.n_classes)
+        ready = bin_rows(data, specs, threads)
+        objective, weight = ready.objective, ready.weight
         evaluation = None
         if data.evaluation is not None:
-            other = data.evaluation
-            y_other = objective.encode(other.y)
-            if not np.abs(y_other).max() < _MOST_DEVIATIONS:
-                message = (
-                    f"eval_set holds targets that are more than {_MOST_DEVIATIONS:g} standard deviations off those of y"
-                )
-                raise ValueError(message)
-            evaluation = _sample(bins.transform(other.X, threads=threads), y_other, other.weight)
+            evaluation = _sample(*bin_evaluation(data.evaluation, ready, threads))
         total = len(specs) * spec.n_estimators
         options = _options(spec, objective, float(weight.sum()))
-        feature, threshold, leaf, count, losses = native().train(
-            _sample(codes[rows], objective.encode(y), weight),
-            evaluation,
-            bins.counts,
-            np.array([one.seed for one in specs], dtype=np.uint64),
-            options,
-            threads,
-            lambda done: progress(done, total),
-        )
+        orders = len(ready.tables)
+        parts: list[tuple[AnyArray, ...]] = []
+        for order, codes in enumerate(ready.tables):  # member m learns from order m modulo their number
+            seeds = np.array([one.seed for one in specs[order::orders]], dtype=np.uint64)
+            before = sum(len(part[0]) for part in parts) * spec.n_estimators
+            parts.append(
+                native().train(
+                    _sample(codes, objective.encode(ready.y), weight),
+                    evaluation,
+                    ready.bins.counts,
+                    seeds,
+                    options,
+                    threads,
+                    _from(before, progress, total),
+                )
+            )
         progress(total, total)
+        feature, threshold, leaf, count, losses = (_interleaved(arrays) for arrays in zip(*parts, strict=True))
         kept = int(count.max())
         return NativeForest(
-            bins=bins,
+            bins=ready.bins,
             objective=objective,
             feature=np.ascontiguousarray(feature[:, :kept]),
             threshold=np.ascontiguousarray(threshold[:, :kept]),
             leaf=np.ascontiguousarray(leaf[:, :kept]),
             count=count,
-            decay=1.0 - options["shrink"] * spec.learning_rate,
+            decay=1.0 - options["shrink"] * options["learning_rate"],
             evaluation=losses + np.log(objective.units[1]),
             n_jobs=self.n_jobs,
+            encoding=ready.encoding,
         )
+
+
+def _from(before: int, progress: Progress, total: int) -> Callable[[int], None]:
+    """Return what reports trees after those of the orders before."""
+    return lambda done: progress(before + done, total)
+
+
+def _interleaved(parts: Sequence[AnyArray]) -> AnyArray:
+    """Return the members in their order, of which each part holds every so manieth."""
+    if len(parts) == 1:
+        return parts[0]
+    members = np.empty((sum(map(len, parts)), *parts[0].shape[1:]), dtype=parts[0].dtype)
+    for order, part in enumerate(parts):
+        members[order :: len(parts)] = part
+    return members
 
 
 def _sample(codes: AnyArray, y: Floats, weight: Floats) -> tuple[AnyArray, ...]:
@@ -197,7 +246,9 @@ def _sample(codes: AnyArray, y: Floats, weight: Floats) -> tuple[AnyArray, ...]:
 def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]:
     """Return the recipe of the native core (problem.hpp) for a table of weight n."""
     guard = spec.variance_guard if objective.family == "normal" else 0.0
-    noise = 0.0 if spec.temperature is None else float(np.sqrt(spec.temperature * 2.0 / (n * spec.learning_rate)))
+    # a step is measured by the curvature of the loss, but never so long that it could overshoot
+    rate = min(spec.learning_rate / objective.curvature, max(_LONGEST_STEP, spec.learning_rate))
+    noise = 0.0 if spec.temperature is None else float(np.sqrt(spec.temperature * 2.0 / (n * rate)))
     if noise > _MOST_NOISE:
         message = (
             f"temperature={spec.temperature:g} and learning_rate={spec.learning_rate:g} give noise of {noise:.3g} "
@@ -210,8 +261,8 @@ def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]
         "start": [float(value) for value in objective.start],
         "trees": spec.n_estimators,
         "depth": spec.max_depth,
-        "learning_rate": spec.learning_rate,
-        "l2": spec.l2 + guard * 60.0 * min((450.0 / n) ** 3, 1.0),
+        "learning_rate": rate,
+        "l2": spec.l2 * rate / spec.learning_rate + guard * 60.0 * min((450.0 / n) ** 3, 1.0),
         "shrink": 0.0 if spec.temperature is None else 1.0 / (2.0 * n),
         "noise": noise,
         "subsample": spec.subsample,

@@ -1,0 +1,277 @@
+"""Columns of categories: from values of any kind to small whole numbers.
+
+A column is first taken apart into its distinct values and, for each row, the place of its value among them, by whatever
+is fast where the column lives: a dictionary that is there already, or a hash table. All that follows (what kind of
+values they are, whether they were seen in training) is asked of the distinct values alone.
+
+>>> import numpy as np
+>>> factor = factor_of(np.array(["Oslo", "Lima", None, "Oslo"], dtype=object), "city")
+>>> vocabulary = Vocabulary.of(factor)
+>>> vocabulary.values
+('Lima', 'Oslo')
+>>> vocabulary.codes(factor, "city")
+array([ 1.,  0., nan,  1.])
+>>> vocabulary.codes(factor_of(np.array(["Rome"], dtype=object), "city"), "city")
+array([-1.])
+"""
+
+import numbers
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, time, timedelta
+from itertools import compress, repeat
+from typing import Any, Literal, TypeAlias
+
+import narwhals as nw
+import numpy as np
+
+from epiboost._typing import AnyArray, Bytes, Floats, Integers
+
+Kind: TypeAlias = Literal["text", "number"]
+Value: TypeAlias = str | int | float
+
+UNSEEN = -1.0
+"""The code of a value that training has not seen. Known values have codes from 0, a missing value has NaN."""
+
+_LARGEST_EXACT = 2**53
+_NO_VALUES = {"NoneType", "NAType", "NaTType"}
+_DATES = "dates or durations; turn them into numbers, say days since a fixed day"
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A column, taken apart.
+
+    Attributes
+    ----------
+    values : tuple of str, int or float
+        Distinct values; whole numbers are int.
+    kind : "text", "number" or None
+        What the values are; None if there are none.
+    places : array of shape (n,)
+        The place of each row's value in ``values``; -1 for a missing one.
+    """
+
+    values: tuple[Value, ...]
+    kind: Kind | None
+    places: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The values of a column that training has seen, in the order of their codes."""
+
+    values: tuple[Value, ...]
+    kind: Kind | None
+    _codes: Mapping[Value, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Make the values ready to be looked up."""
+        object.__setattr__(self, "_codes", {value: code for code, value in enumerate(self.values)})
+
+    @classmethod
+    def of(cls, factor: Factor) -> "Vocabulary":
+        """Learn the values that occur in a column; their order is their own, whatever that of the rows."""
+        occurs = np.bincount(factor.places + 1, minlength=len(factor.values) + 1)[1:] > 0
+        return cls(tuple(sorted(compress(factor.values, occurs.tolist()))), factor.kind)
+
+    def only(self, codes: AnyArray) -> "Vocabulary":
+        """Return a vocabulary of the values that have one of the codes."""
+        return Vocabulary(tuple(self.values[code] for code in np.unique(codes[codes >= 0]).astype(int)), self.kind)
+
+    def codes(self, factor: Factor, name: str) -> Floats:
+        """Return each row's code: from 0 for known values, -1 for unseen ones, NaN for missing ones."""
+        if factor.kind is not None and self.kind is not None and factor.kind != self.kind:
+            held = {"text": "text", "number": "numbers"}
+            message = (
+                f"column {name} held {held[self.kind]} in training and holds {held[factor.kind]} now "
+                f"({factor.values[0]!r}); give it values of the same type"
+            )
+            raise ValueError(message)
+        table = np.array([*map(self._codes.get, factor.values, repeat(UNSEEN)), np.nan], dtype=np.float64)
+        return table[factor.places]  # the place of a missing value is -1, the last
+
+
+def factor_of(column: Any, name: str) -> Factor:  # noqa: ANN401 (a column of any library)
+    """Take a column apart: a NumPy array, or a series of narwhals.
+
+    Parameters
+    ----------
+    column : array of shape (n,) or narwhals.Series
+    name : str
+        What to call the column in an error.
+    """
+    if isinstance(column, np.ndarray):
+        places, values = _from_array(column, name)
+    elif column.implementation.is_pandas():
+        places, values = _from_pandas(column.to_native(), name)
+    elif column.implementation.is_pyarrow():
+        places, values = _from_arrow(column.to_native())
+    else:
+        places, values = _from_any_series(column)
+    return _checked(values, places, name)
+
+
+def vocabularies_to_file(
+    vocabularies: Sequence[Vocabulary | None],
+) -> tuple[list[dict[str, Any] | None], dict[str, AnyArray]]:
+    """Return what a model file must hold of the vocabularies: a header and arrays."""
+    header: list[dict[str, Any] | None] = []
+    pieces: list[bytes] = []
+    for vocabulary in vocabularies:
+        header.append(None if vocabulary is None else {"kind": vocabulary.kind, "size": len(vocabulary.values)})
+        values = () if vocabulary is None else vocabulary.values
+        texts = (value if isinstance(value, str) else repr(value) for value in values)
+        pieces.extend(text.encode("utf-8", "surrogatepass") for text in texts)
+    ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
+    return header, {"category_text": np.frombuffer(b"".join(pieces), dtype=np.uint8), "category_ends": ends}
+
+
+def vocabularies_from_file(
+    header: Sequence[Mapping[str, Any] | None], arrays: Mapping[str, AnyArray]
+) -> tuple[Vocabulary | None, ...]:
+    """Return the vocabularies that `vocabularies_to_file` described; a ValueError if the parts do not fit."""
+    pieces = iter(_pieces(arrays["category_text"], arrays["category_ends"]))
+    vocabularies: list[Vocabulary | None] = []
+    for entry in header:
+        if entry is None:
+            vocabularies.append(None)
+            continue
+        if entry["kind"] not in {"text", "number", None} or type(entry["size"]) is not int or entry["size"] < 0:
+            message = f"a vocabulary has a kind and a size; got {entry}"
+            raise ValueError(message)
+        texts = [next(pieces, None) for _ in range(entry["size"])]
+        if None in texts:
+            message = "the vocabularies are larger than their text"
+            raise ValueError(message)
+        values = [_number(text) if entry["kind"] == "number" else text for text in texts if text is not None]
+        if len(set(values)) < len(values):
+            message = "the values of a vocabulary must be distinct"
+            raise ValueError(message)
+        vocabularies.append(Vocabulary(tuple(values), entry["kind"]))
+    if next(pieces, None) is not None:
+        message = "the vocabularies are smaller than their text"
+        raise ValueError(message)
+    return tuple(vocabularies)
+
+
+def _pieces(text: Bytes, ends: Integers) -> list[str]:
+    if text.dtype != np.uint8 or ends.dtype != np.int64 or text.ndim != 1 or ends.ndim != 1:
+        message = "category_text must be bytes and category_ends whole numbers"
+        raise ValueError(message)
+    begins = np.concatenate([[0], ends])
+    if (np.diff(begins) < 0).any() or begins[-1] != len(text):
+        message = "category_ends must ascend to the length of category_text"
+        raise ValueError(message)
+    whole = text.tobytes()
+    return [
+        whole[begin:end].decode("utf-8", "surrogatepass")
+        for begin, end in zip(begins[:-1].tolist(), ends.tolist(), strict=True)
+    ]
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _from_pandas(column: Any, name: str) -> tuple[Integers, Sequence[Any]]:  # noqa: ANN401 (a pandas.Series)
+    pandas = sys.modules["pandas"]
+    if isinstance(column.dtype, pandas.CategoricalDtype):
+        used = column.cat.remove_unused_categories() if len(column.cat.categories) > len(column) else column
+        return used.cat.codes.to_numpy().astype(np.int64), used.cat.categories.tolist()
+    try:
+        places, values = pandas.factorize(column.to_numpy() if column.dtype == object else column)
+    except TypeError as error:
+        raise _unhashable(column, name) from error
+    return places, values.tolist()
+
+
+def _from_arrow(column: Any) -> tuple[Integers, Sequence[Any]]:  # noqa: ANN401 (a pyarrow.ChunkedArray)
+    encoded = column if hasattr(column.type, "value_type") else column.dictionary_encode()
+    parts = encoded.unify_dictionaries().chunks
+    places = [part.indices.fill_null(-1).to_numpy(zero_copy_only=False) for part in parts]
+    return np.concatenate([np.empty(0, dtype=np.int64), *places]), parts[0].dictionary.to_pylist() if parts else []
+
+
+def _from_any_series(column: nw.Series[Any]) -> tuple[Integers, Sequence[Any]]:
+    if column.dtype in {nw.Categorical, nw.Enum}:
+        column = column.cast(nw.String)
+    distinct = column.drop_nulls().unique().to_list()
+    if not distinct:
+        return np.full(len(column), -1), []
+    places = column.replace_strict(distinct, list(range(len(distinct))), return_dtype=nw.Int64)
+    return places.fill_null(-1).to_numpy().astype(np.int64), distinct
+
+
+def _from_array(column: AnyArray, name: str) -> tuple[Integers, Sequence[Any]]:
+    if column.dtype.kind != "O":
+        values, places = np.unique(column, return_inverse=True)
+        return places.reshape(-1), values.tolist()
+    entries = column.tolist()
+    try:
+        place_of = {value: place for place, value in enumerate(dict.fromkeys(entries))}
+    except TypeError as error:
+        raise _unhashable(entries, name) from error
+    return np.fromiter(map(place_of.__getitem__, entries), np.int64, len(entries)), list(place_of)
+
+
+def _unhashable(entries: Any, name: str) -> ValueError:  # noqa: ANN401 (anything that can be iterated)
+    kinds = {type(entry).__name__ for entry in entries} - _NO_VALUES - {"str", "int", "float"}
+    message = f"column {name} holds values of type {', '.join(sorted(kinds))}; a category must be text or a number"
+    return ValueError(message)
+
+
+def _checked(values: Sequence[Any], places: Integers, name: str) -> Factor:
+    """Return the factor with missing values taken out, or say which of its values are no categories."""
+    kinds = {type(value) for value in values}
+    if kinds == {str}:
+        return Factor(tuple(values), "text", places)
+    plain: list[Value] = []
+    new_places = np.full(len(values) + 1, -1)
+    found: dict[Kind, Any] = {}
+    known: dict[Value, int] = {}
+    for place, value in enumerate(values):
+        kind = _kind_of(value, name)
+        if kind is None:
+            continue
+        found.setdefault(kind, value)
+        own = str(value) if kind == "text" else _whole(value)
+        new_places[place] = known.setdefault(own, len(plain))
+        if new_places[place] == len(plain):
+            plain.append(own)
+    if len(found) > 1:
+        message = (
+            f"column {name} mixes text ({found['text']!r}) and numbers ({found['number']!r}); make them all text or "
+            "all numbers"
+        )
+        raise ValueError(message)
+    return Factor(tuple(plain), next(iter(found), None), new_places[places])
+
+
+def _kind_of(value: Any, name: str) -> Kind | None:  # noqa: ANN401 (anything a user may pass)
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, bool | np.bool_ | numbers.Real):
+        return None if value != value else "number"  # noqa: PLR0124 (NaN)
+    kind = type(value).__name__
+    if kind in _NO_VALUES:
+        return None
+    if isinstance(value, bytes | bytearray | memoryview):
+        message = f"column {name} holds bytes ({bytes(value[:20])!r}); decode them to text"
+    elif isinstance(value, date | time | timedelta | np.datetime64 | np.timedelta64) or kind == "Period":
+        message = f"column {name} holds {_DATES}"
+    else:
+        message = f"column {name} holds values of type {kind}; a category must be text or a number"
+    raise ValueError(message)
+
+
+def _whole(value: Any) -> int | float:  # noqa: ANN401 (a number)
+    """Return equal numbers as one: whole ones are int, however large."""
+    if isinstance(value, numbers.Integral | np.bool_):
+        return int(value)
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < _LARGEST_EXACT else number

@@ -1,0 +1,173 @@
+"""Columns of any library to one table of floats, in which categories are codes.
+
+Which columns hold categories is decided once, in training: those that ``categorical_features`` lists or, for "auto",
+those that are not numbers. At prediction the vocabularies that were learned then say so.
+"""
+
+import numbers
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+
+from epiboost._typing import AnyArray
+from epiboost.categories import Vocabulary, factor_of
+
+Vocabularies: TypeAlias = tuple[Vocabulary | None, ...]
+"""One entry a column, None for a column of numbers; empty if no column holds categories."""
+
+_WORDS = (str, bytes, list, tuple)
+_CATEGORIES = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Object)
+_ALLOWED = "categorical_features must be 'auto', None or a list of names or positions; got {!r}"
+_SHOWN = 10
+
+
+def learn_columns(columns: Sequence[Any], names: Sequence[Any], asked: frozenset[int] | None) -> Vocabularies:
+    """Return what each column of categories holds.
+
+    Parameters
+    ----------
+    columns : sequence of arrays of shape (n,) or narwhals.Series
+    names : sequence
+        Names, or positions where there are none.
+    asked : frozenset of int or None
+        Positions of the columns that hold categories; None for all that are not numbers.
+    """
+    learned: list[Vocabulary | None] = []
+    others: list[str] = []
+    for position, (column, name) in enumerate(zip(columns, names, strict=True)):
+        if asked is not None and position in asked:
+            _refuse_other_types(column, name)
+            learned.append(Vocabulary.of(factor_of(column, repr(name))))
+        elif _is_number(column):
+            learned.append(None)
+        else:
+            _refuse_other_types(column, name)
+            factor = factor_of(column, repr(name))
+            learned.append(Vocabulary.of(factor) if factor.kind == "text" or not _is_object(column) else None)
+            if asked is not None and factor.kind == "text":
+                others.append(f"{name!r} ({column.dtype})")
+    if others:
+        message = (
+            f"X has columns that are not numbers: {_listed(others)}; name them in categorical_features, or leave them "
+            "out"
+        )
+        raise ValueError(message)
+    return tuple(learned) if any(vocabulary is not None for vocabulary in learned) else ()
+
+
+def read_columns(columns: Sequence[Any], names: Sequence[Any], vocabularies: Vocabularies) -> AnyArray:
+    """Return the table, shape (n, columns): numbers as they are, categories as codes."""
+    vocabularies = vocabularies or (None,) * len(columns)
+    single = not any(vocabularies) and len(columns) > 0 and all(_is_single(column) for column in columns)
+    table = np.empty((len(columns[0]) if columns else 0, len(columns)), np.float32 if single else np.float64, order="F")
+    others: list[str] = []
+    for position, (column, name, vocabulary) in enumerate(zip(columns, names, vocabularies, strict=True)):
+        if vocabulary is not None:
+            table[:, position] = vocabulary.codes(factor_of(column, repr(name)), repr(name))
+        elif _is_number(column):
+            table[:, position] = _numbers(column, single=single)
+        else:
+            factor = factor_of(column, repr(name)) if _is_object(column) else None
+            if factor is None or factor.kind == "text":
+                others.append(f"{name!r} ({column.dtype})")
+            else:
+                table[:, position] = np.array([*factor.values, np.nan])[factor.places]
+    if others:
+        message = f"X has columns that are not numbers: {_listed(others)}; they were numbers in training"
+        raise ValueError(message)
+    return table
+
+
+def without_unused(table: AnyArray, vocabularies: Vocabularies) -> tuple[AnyArray, Vocabularies]:
+    """Return the table and the vocabularies without values that no row has (any more)."""
+    kept: list[Vocabulary | None] = []
+    table = table.copy()
+    for column, vocabulary in zip(table.T, vocabularies, strict=True):
+        kept.append(None if vocabulary is None else vocabulary.only(column))
+        if vocabulary is not None:
+            known = column >= 0
+            column[known] = np.unique(column[known], return_inverse=True)[1]
+    return table, tuple(kept)
+
+
+def asked_columns(categorical_features: Any, names: Sequence[Any] | None, width: int) -> frozenset[int] | None:  # noqa: ANN401 (anything a user may pass)
+    """Return the positions of the columns that a user asks to be categories; None for all that are not numbers.
+
+    >>> sorted(asked_columns(["b", 0], ["a", "b"], 2))
+    [0, 1]
+    """
+    if isinstance(categorical_features, str):
+        if categorical_features != "auto":
+            raise ValueError(_ALLOWED.format(categorical_features))
+        return None
+    asked = () if categorical_features is None else categorical_features
+    if not np.iterable(asked):
+        raise ValueError(_ALLOWED.format(asked))
+    return frozenset(_position(entry, names, width) for entry in asked)
+
+
+def holds_words(table: AnyArray) -> bool:
+    """Say whether an array holds text (or what might be meant as such) among its numbers."""
+    if table.dtype.kind in "US":
+        return True
+    return table.dtype.kind == "O" and any(issubclass(kind, _WORDS) for kind in set(map(type, table.ravel())))
+
+
+def _position(entry: Any, names: Sequence[Any] | None, width: int) -> int:  # noqa: ANN401 (anything a user may pass)
+    if isinstance(entry, str):
+        if names is None or entry not in names:
+            known = "X has no names" if names is None else f"X has {_listed([repr(name) for name in names])}"
+            message = f"categorical_features names the column {entry!r}; {known}"
+            raise ValueError(message)
+        return list(names).index(entry)
+    if not isinstance(entry, numbers.Integral) or isinstance(entry, bool) or not 0 <= int(entry) < width:
+        message = f"categorical_features must hold names, or positions from 0 to {width - 1}; got {entry!r}"
+        raise ValueError(message)
+    return int(entry)
+
+
+def _is_number(column: Any) -> bool:  # noqa: ANN401 (an array or a series)
+    if isinstance(column, np.ndarray):
+        return column.dtype.kind in "fiub" or (column.dtype.kind == "O" and not holds_words(column))
+    dtype = column.dtype
+    return bool(dtype.is_numeric() or dtype == nw.Boolean) or column.null_count() == len(column)
+
+
+def _is_object(column: Any) -> bool:  # noqa: ANN401 (an array or a series)
+    return bool(column.dtype == (object if isinstance(column, np.ndarray) else nw.Object))
+
+
+def _is_single(column: Any) -> bool:  # noqa: ANN401 (an array or a series)
+    return bool(column.dtype == (np.float32 if isinstance(column, np.ndarray) else nw.Float32))
+
+
+def _numbers(column: Any, *, single: bool) -> AnyArray:  # noqa: ANN401 (an array or a series)
+    if isinstance(column, np.ndarray):
+        return np.asarray(column, dtype=np.float64)
+    array: AnyArray = column.cast(nw.Float32 if single else nw.Float64).to_numpy()
+    return array
+
+
+def _refuse_other_types(column: Any, name: Any) -> None:  # noqa: ANN401 (an array or a series; any name)
+    if isinstance(column, np.ndarray):
+        return
+    dtype = column.dtype
+    if dtype.is_temporal():
+        message = (
+            f"column {name!r} holds dates or durations ({dtype}); turn them into numbers, say days since a fixed day, "
+            "or leave the column out"
+        )
+        raise ValueError(message)
+    if not (dtype.is_numeric() or dtype in _CATEGORIES):
+        message = (
+            f"column {name!r} holds values of type {dtype}; numbers, text and categories are allowed"
+            f"{'; decode bytes to text' if dtype == nw.Binary else ''}"
+        )
+        raise ValueError(message)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"

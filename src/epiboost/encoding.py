@@ -1,0 +1,283 @@
+"""Categories to numbers that trees can split on.
+
+========================= ===========================================================================================
+a column of               becomes
+========================= ===========================================================================================
+two values or fewer       itself
+few values, many rows     the mean target of its value, and how often it occurs: two orders of the values, each of
+                          which has a bin of its own
+many values               the ordered mean target of its value (see `target_statistics`), how often it occurs, and for
+                          a regression how far off that mean the targets lie
+========================= ===========================================================================================
+
+Pairs of columns that pay (see `pairs`) get an ordered mean target too. A classification of more than two classes has a
+mean target a class, of its most common classes.
+
+Training sees a few random orders of the rows, which the members share. A row to be predicted is encoded by all training
+rows. For a value that was not seen the statistic is the prior; an ensemble does better, see `Encoding.lend`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from epiboost._typing import AnyArray, Floats, Integers
+from epiboost.groups import Group, codes_of, groups_from_file, groups_to_file, keys_of
+from epiboost.pairs import choose_pairs
+from epiboost.target_statistics import ordered, whole
+
+N_ORDERS = 3
+"""Random orders of the rows; member m learns from order m modulo this."""
+
+_FEW_VALUES = 24
+_ROWS_FOR_FEW = 100  # a value: then what a row's own target adds to its statistic does not matter
+_MOST_CLASSES = 8  # that have a statistic
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How a table with categories becomes one of numbers.
+
+    Attributes
+    ----------
+    sizes : array of shape (features,)
+        How many codes each column has, the one for missing values included; 0 for a column of numbers.
+    plain : array of shape (p,)
+        Positions of the columns that are taken as they are. They come first.
+    groups : tuple of Group
+        Columns and pairs of columns, in the order of what they become.
+    seed : int
+        Names the random numbers of `lend`.
+    """
+
+    sizes: Integers
+    plain: Integers
+    groups: tuple[Group, ...]
+    seed: int
+
+    @property
+    def n_features(self) -> int:
+        """How many columns a table must have."""
+        return len(self.sizes)
+
+    @property
+    def n_encoded(self) -> int:
+        """How many columns an encoded table has."""
+        return len(self.plain) + sum(group.width for group in self.groups)
+
+    def transform(self, X: AnyArray) -> tuple[Floats, AnyArray]:
+        """Encode a table.
+
+        Returns
+        -------
+        table : array of shape (n, n_encoded)
+        unseen : array of bool, of shape (n,)
+            Whether one of the row's categories was not seen in training.
+        """
+        codes = codes_of(X, self.sizes)
+        table, unseen = np.empty((len(X), self.n_encoded), order="F"), np.zeros(len(X), dtype=bool)
+        table[:, : len(self.plain)] = X[:, self.plain]
+        end = len(self.plain)
+        for group in self.groups:
+            places = group.places(codes, self.sizes)
+            begin, end = end, end + group.width
+            for column, values in zip(range(begin, end), group.values.T, strict=True):
+                table[:, column] = values[places]
+            if len(group.columns) == 1:
+                new = places == len(group.keys)
+                unseen |= new
+                if not group.width:  # a column of two values: the more common one
+                    table[new, np.flatnonzero(self.plain == group.columns[0])] = group.keys[group.rows.argmax()]
+        return table, unseen
+
+    def lend(self, X: AnyArray, encoded: Floats, n_members: int) -> Iterator[Floats]:
+        """Yield an encoded table as each of several members takes it: with known values in place of those unseen.
+
+        What a new value means is a draw from what values mean, and a value that is new now is most like those that
+        were rare. So every member draws a known value, of rare ones rather than common ones, for each column its own:
+        values stand in the order of their statistics, and the members take one from each of as many equal parts. They
+        disagree as much as values differ, and their mean is near the prior. The pairs of a new value stay unseen.
+
+        Each table takes the place of the one before: array of shape (n, n_encoded).
+        """
+        loans = list(self._loans(codes_of(X, self.sizes), n_members))
+        lent = np.array(encoded, order="F")
+        for member in range(n_members):
+            for column, rows, values in loans:
+                lent[rows, column] = values[member]
+            yield lent
+
+    def _loans(self, codes: Mapping[int, Integers], n_members: int) -> Iterator[tuple[int, Integers, Floats]]:
+        """Yield which column of which rows gets which value, one a member."""
+        end = len(self.plain)
+        for group in self.groups:
+            begin, end = end, end + group.width
+            if len(group.columns) > 1:
+                return  # pairs come last
+            rows = np.flatnonzero(group.places(codes, self.sizes) == len(group.keys)).astype(np.int64)
+            drawn = self._draw(group, n_members)
+            for column, values in zip(range(begin, end), group.values.T, strict=True):
+                yield column, rows, values[drawn]
+            if not group.width:
+                missing = group.keys[drawn] == self.sizes[group.columns[0]] - 1
+                column = int(np.flatnonzero(self.plain == group.columns[0])[0])
+                yield column, rows, np.where(missing, np.nan, group.keys[drawn])
+
+    def _draw(self, group: Group, n_members: int) -> Integers:
+        """Return the place of a known value for each member."""
+        order = np.argsort(group.values[:-1, 0], kind="stable") if group.width else np.arange(len(group.keys))
+        share = np.cumsum(1.0 / group.rows[order])
+        part = np.random.default_rng([self.seed, group.columns[0]]).permutation(n_members)
+        drawn: Integers = order[np.searchsorted(share, (part + 0.5) / n_members * share[-1])]
+        return drawn
+
+    def to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """Return what a model file must hold."""
+        arrays = {"category_sizes": self.sizes, "plain_columns": self.plain, **groups_to_file(self.groups)}
+        return {"seed": self.seed}, arrays
+
+    @classmethod
+    def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> "Encoding":
+        """Build an encoding from a model file's parts; anything that does not fit together is a ValueError."""
+        sizes, plain = arrays["category_sizes"], arrays["plain_columns"]
+        for name, array in (("category_sizes", sizes), ("plain_columns", plain)):
+            if array.dtype != np.int64 or array.ndim != 1 or (array < 0).any():
+                message = f"{name} must be a row of whole numbers, none of them negative"
+                raise ValueError(message)
+        groups = groups_from_file(arrays, np.flatnonzero(sizes))
+        single = [group.columns[0] for group in groups if len(group.columns) == 1]
+        bare = [group.columns[0] for group in groups if not group.width]
+        if single != np.flatnonzero(sizes).tolist() or sorted([*np.flatnonzero(sizes == 0), *bare]) != sorted(plain):
+            message = "every column must be encoded once"
+            raise ValueError(message)
+        if type(header["seed"]) is not int or header["seed"] < 0:
+            message = f"the seed must be a whole number of at least 0; got {header['seed']!r}"
+            raise ValueError(message)
+        return cls(sizes, plain, groups, header["seed"])
+
+
+def fit_encoding(
+    X: AnyArray, target: Floats, weight: Floats, sizes: Sequence[int], *, n_classes: int, seed: int, n_orders: int
+) -> tuple[Encoding, list[Floats]]:
+    """Learn how to encode a table, and encode it for training.
+
+    Parameters
+    ----------
+    X : array of shape (n, features)
+        Numbers, and codes of categories: -1 for unseen ones, NaN for missing ones.
+    target : array of shape (n,)
+        Standardised values, or class numbers.
+    weight : array of shape (n,)
+    sizes : sequence of int
+        How many codes each column has, the one for missing values included; 0 for a column of numbers.
+    n_classes : int
+        0 for regression.
+    seed : int
+        Names the random orders.
+    n_orders : int
+        How many are needed.
+
+    Returns
+    -------
+    Encoding
+    tables : list of arrays of shape (n, n_encoded)
+        One for each random order of the rows.
+    """
+    targets = _targets(target, weight, n_classes)
+    fit = _Fit(X, targets, weight, np.asarray(sizes, dtype=np.int64), spread=n_classes == 0)
+    return fit.result(seed, n_orders)
+
+
+class _Fit:
+    """The work of `fit_encoding`."""
+
+    def __init__(self, X: AnyArray, targets: Floats, weight: Floats, sizes: Integers, *, spread: bool) -> None:
+        self.X, self.targets, self.weight, self.sizes, self.measures_spread = X, targets, weight, sizes, spread
+        self.codes = codes_of(X, sizes)
+        self.orders: list[Integers] = []
+        self.groups: list[Group] = []
+        self.parts: list[list[Floats]] = []
+
+    def result(self, seed: int, n_orders: int) -> tuple[Encoding, list[Floats]]:
+        random = np.random.default_rng(seed)
+        self.orders = [random.permutation(len(self.X)) for _ in range(n_orders)]
+        self.parts = [[] for _ in self.orders]
+        plain: list[int] = np.flatnonzero(self.sizes == 0).tolist()
+        large: list[int] = []
+        for column in self.codes:
+            kind = self._kind(int(self.sizes[column]) - 1)
+            (plain if kind == "plain" else large).append(column)
+            self._add((column,), kind)
+        for pair in self._pairs(large):
+            self._add(pair, "pair")
+        encoding = Encoding(self.sizes, np.array(plain, dtype=np.int64), tuple(self.groups), seed)
+        numbers = np.asarray(self.X[:, encoding.plain], dtype=np.float64)
+        return encoding, [np.concatenate([numbers, *parts], axis=1) for parts in self.parts]
+
+    def _kind(self, n_values: int) -> str:
+        if n_values <= 2:  # noqa: PLR2004 (one split tells two values apart)
+            return "plain"
+        return "few" if n_values <= _FEW_VALUES and self.weight.sum() >= _ROWS_FOR_FEW * n_values else "many"
+
+    def _pairs(self, columns: list[int]) -> list[tuple[int, ...]]:
+        if len(columns) < 2:  # noqa: PLR2004 (a pair)
+            return []
+        codes = [self.codes[column] for column in columns]
+        sizes = [int(self.sizes[column]) for column in columns]
+        chosen = choose_pairs(codes, sizes, self.targets[:, 0], self.weight, self.orders[0])
+        return [(columns[first], columns[second]) for first, second in chosen]
+
+    def _add(self, columns: tuple[int, ...], kind: str) -> None:
+        distinct, group = np.unique(keys_of(columns, self.codes, self.sizes), return_inverse=True)
+        rows = np.bincount(group, weights=self.weight, minlength=len(distinct)).astype(np.float64)
+        trained: list[list[Floats]] = [[] for _ in self.orders]
+        values: list[Floats] = []
+        for target in self.targets.T if kind != "plain" else ():
+            prior = float(np.average(target, weights=self.weight))
+            overall = np.append(whole(group, target, self.weight, len(distinct), prior=prior), prior)
+            values.append(overall)
+            for own, order in zip(trained, self.orders, strict=True):
+                known = kind == "few"
+                own.append(overall[group] if known else ordered(group, target, self.weight, order, prior=prior))
+        if kind == "many" and self.measures_spread:
+            self._add_spread(group, trained, values)
+        if kind in {"few", "many"}:
+            frequency = _frequency(rows, exact=kind == "few")
+            values.append(frequency)
+            for own in trained:
+                own.append(frequency[group])
+        stacked = np.stack(values, axis=1) if values else np.empty((len(distinct) + 1, 0))
+        self.groups.append(Group(columns, distinct, rows, stacked))
+        for parts, own in zip(self.parts, trained, strict=True):
+            parts.extend(column[:, np.newaxis] for column in own)
+
+    def _add_spread(self, group: Integers, trained: list[list[Floats]], values: list[Floats]) -> None:
+        """Add how far targets lie off the mean that was expected of them."""
+        for place, (own, order) in enumerate(zip(trained, self.orders, strict=True)):
+            off = np.abs(self.targets[:, 0] - own[0])
+            prior = float(np.average(off, weights=self.weight))
+            own.append(ordered(group, off, self.weight, order, prior=prior))
+            if place == 0:
+                values.append(np.append(whole(group, off, self.weight, len(values[0]) - 1, prior=prior), prior))
+
+
+def _frequency(rows: Floats, *, exact: bool) -> Floats:
+    """Return how often each value occurs and, last, how often one that was not seen is taken to occur.
+
+    It is exact for few values, for which it is just another order. For many it is too coarse to tell which value it is:
+    in half powers of two, and 0 for never.
+    """
+    if exact:
+        return np.append(rows, np.median(rows))
+    return np.append(np.round(2.0 * np.log2(1.0 + rows)), 0.0)
+
+
+def _targets(target: Floats, weight: Floats, n_classes: int) -> Floats:
+    """Return what statistics are taken of, shape (n, k)."""
+    if n_classes <= 2:  # noqa: PLR2004 (the share of one class is that of the other)
+        return target[:, np.newaxis]
+    share = np.bincount(target.astype(np.int64), weights=weight, minlength=n_classes)
+    common = np.argsort(-share, kind="stable")[:_MOST_CLASSES]
+    return np.asarray(target[:, np.newaxis] == common, dtype=np.float64)

@@ -1,0 +1,82 @@
+"""The training rows as the native core takes them: bins, in an order of their own, one table a random order of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from epiboost._typing import AnyArray, Bytes, Floats
+from epiboost.binning import Bins
+from epiboost.data import Dataset
+from epiboost.encoding import N_ORDERS, Encoding, fit_encoding
+from epiboost.members import MemberSpec
+from epiboost.objectives import Objective, objective_of
+from epiboost.ordering import own_order
+
+_MOST_DEVIATIONS = 1e12  # squares of the target must fit single precision
+_STATISTIC_BINS = 63  # a statistic of categories is too noisy for more
+_FEW_STATISTIC_BINS = 31  # and of few rows it is noisier still
+_MANY_ROWS = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedRows:
+    """Training rows, ready.
+
+    Attributes
+    ----------
+    tables : list of arrays of shape (n, columns)
+        Bins, for each random order of the rows; one table where there are no categories.
+    y, weight : arrays of shape (n,)
+        Targets in their own units, and what each row counts for.
+    """
+
+    bins: Bins
+    encoding: Encoding | None
+    objective: Objective
+    tables: list[Bytes]
+    y: Floats
+    weight: Floats
+
+
+def bin_rows(data: Dataset, specs: Sequence[MemberSpec], threads: int) -> BinnedRows:
+    """Bin the numbers, encode the categories, bin what they became; merge rows that are the same."""
+    max_bins = specs[0].max_bins
+    if not any(data.sizes):
+        bins = Bins.fit(data.X, data.weight, max_bins, threads=threads)
+        codes = bins.transform(data.X, threads=threads)
+        rows, weight = own_order(codes, data.y, data.weight)
+        y = data.y[rows]
+        return BinnedRows(bins, None, objective_of(y, weight, data.n_classes), [codes[rows]], y, weight)
+    sizes = np.asarray(data.sizes)
+    numbers = data.X[:, sizes == 0]
+    bins = Bins.fit(numbers, data.weight, max_bins, threads=threads)
+    codes = bins.transform(numbers, threads=threads)
+    categories = np.nan_to_num(data.X[:, sizes > 0], nan=-1.0).astype(np.int32)
+    alike = np.concatenate([codes, np.ascontiguousarray(categories).view(np.uint8)], axis=1)
+    rows, weight = own_order(alike, data.y, data.weight)
+    y = data.y[rows]
+    objective = objective_of(y, weight, data.n_classes)
+    encoding, tables = fit_encoding(
+        data.X[rows],
+        objective.encode(y),
+        weight,
+        data.sizes,
+        n_classes=data.n_classes,
+        seed=specs[0].seed,
+        n_orders=min(len(specs), N_ORDERS),
+    )
+    most = min(max_bins, _STATISTIC_BINS if len(y) >= _MANY_ROWS else _FEW_STATISTIC_BINS)
+    bins = bins.joined(Bins.fit(tables[0][:, numbers.shape[1] :], weight, most, threads=threads))
+    binned = [bins.transform(table, threads=threads) for table in tables]
+    return BinnedRows(bins, encoding, objective, binned, y, weight)
+
+
+def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyArray, Floats, Floats]:
+    """Return bins, targets in the units of the score, and weights of rows that are watched."""
+    y = rows.objective.encode(data.y)
+    if not np.abs(y).max() < _MOST_DEVIATIONS:
+        message = f"eval_set holds targets that are more than {_MOST_DEVIATIONS:g} standard deviations off those of y"
+        raise ValueError(message)
+    table = data.X if rows.encoding is None else rows.encoding.transform(data.X)[0]
+    return rows.bins.transform(table, threads=threads), y, data.weight

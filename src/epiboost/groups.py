@@ -1,0 +1,139 @@
+"""The values of categorical columns and of pairs of them, and what each is encoded as."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from epiboost._typing import AnyArray, Floats, Integers
+from epiboost.lookup import Lookup
+from epiboost.pairs import pair_keys
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The values of one column, or of a pair of columns, and what is known of them.
+
+    Attributes
+    ----------
+    columns : tuple of one or two int
+        Positions in the table.
+    keys : array of shape (m,)
+        The codes that training has seen, or the keys of pairs of codes; ascending.
+    rows : array of shape (m,)
+        The weight of each value's rows.
+    values : array of shape (m + 1, width)
+        What a row of each value is encoded as; the last row is for values that were not seen.
+    """
+
+    columns: tuple[int, ...]
+    keys: Integers
+    rows: Floats
+    values: Floats
+    _lookup: Lookup = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Make the keys ready to be looked up."""
+        object.__setattr__(self, "_lookup", Lookup(self.keys))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        """Leave out what can be made again."""
+        return type(self), (self.columns, self.keys, self.rows, self.values)
+
+    @property
+    def width(self) -> int:
+        """How many columns the group becomes."""
+        return int(self.values.shape[1])
+
+    def places(self, codes: Mapping[int, Integers], sizes: Integers) -> Integers:
+        """Return where each row's value stands among the keys; the number of keys for values that were not seen."""
+        return self._lookup.places(keys_of(self.columns, codes, sizes))
+
+
+def codes_of(X: AnyArray, sizes: Integers) -> dict[int, Integers]:
+    """Return the codes of the categorical columns by their positions; a missing value has the last code."""
+    codes = {}
+    for column in np.flatnonzero(sizes).tolist():
+        own = X[:, column]
+        codes[column] = np.where(np.isnan(own), sizes[column] - 1, own).astype(np.int64)
+    return codes
+
+
+def keys_of(columns: Sequence[int], codes: Mapping[int, Integers], sizes: Integers) -> Integers:
+    """Return one number for each row's value of a column, or of a pair of columns; -1 if it is unseen."""
+    own = [codes[column] for column in columns]
+    if len(own) == 1:
+        return own[0]
+    first, second = own
+    return np.where((first < 0) | (second < 0), -1, pair_keys(first, second, int(sizes[columns[1]])))
+
+
+def groups_to_file(groups: Sequence[Group]) -> dict[str, AnyArray]:
+    """Return the arrays that a model file must hold."""
+    columns = [(group.columns[0], group.columns[1] if len(group.columns) > 1 else -1) for group in groups]
+    shapes = [(len(group.keys), group.width) for group in groups]
+    return {
+        "group_columns": np.array(columns, dtype=np.int64).reshape(-1, 2),
+        "group_shapes": np.array(shapes, dtype=np.int64).reshape(-1, 2),
+        "group_keys": np.concatenate([np.empty(0, dtype=np.int64), *(group.keys for group in groups)]),
+        "group_rows": np.concatenate([np.empty(0), *(group.rows for group in groups)]),
+        "group_values": np.concatenate([np.empty(0), *(group.values.reshape(-1) for group in groups)]),
+    }
+
+
+def groups_from_file(arrays: Mapping[str, AnyArray], categorical: Integers) -> tuple[Group, ...]:
+    """Build groups from the arrays of a model file; anything that does not fit together is a ValueError.
+
+    ``categorical`` are the positions of the columns that hold categories.
+    """
+    _check_arrays(arrays, categorical)
+    shapes = arrays["group_shapes"]
+    key_ends = np.cumsum(shapes[:, 0])
+    value_ends = np.cumsum((shapes[:, 0] + 1) * shapes[:, 1])
+    groups = []
+    for place, (first, second) in enumerate(arrays["group_columns"].tolist()):
+        n_keys, width = shapes[place].tolist()
+        own = slice(key_ends[place] - n_keys, key_ends[place])
+        values = arrays["group_values"][value_ends[place] - (n_keys + 1) * width : value_ends[place]]
+        keys = arrays["group_keys"][own]
+        if (np.diff(keys) <= 0).any():
+            message = "the keys of a group must ascend"
+            raise ValueError(message)
+        columns = (first,) if second < 0 else (first, second)
+        groups.append(Group(columns, keys, arrays["group_rows"][own], values.reshape(n_keys + 1, width)))
+    return tuple(groups)
+
+
+_FILE_TYPES = {
+    "group_columns": (np.int64, 2),
+    "group_shapes": (np.int64, 2),
+    "group_keys": (np.int64, 1),
+    "group_rows": (np.float64, 1),
+    "group_values": (np.float64, 1),
+}
+
+
+def _check_arrays(arrays: Mapping[str, AnyArray], categorical: Integers) -> None:
+    for name, (dtype, dimensions) in _FILE_TYPES.items():
+        if name not in arrays or arrays[name].dtype != dtype or arrays[name].ndim != dimensions:
+            message = f"{name} must be an array of {np.dtype(dtype)} with {dimensions} dimensions"
+            raise ValueError(message)
+    columns, shapes, keys, rows, values = (arrays[name] for name in _FILE_TYPES)
+    if columns.shape != (len(columns), 2) or shapes.shape != columns.shape:
+        message = "group_columns and group_shapes must hold two numbers a group"
+        raise ValueError(message)
+    known = np.isin(columns, categorical)
+    facts = {
+        "groups must be of columns that hold categories": bool(
+            known[:, 0].all() and (known[:, 1] | (columns[:, 1] == -1)).all()
+        ),
+        "pairs must come after single columns": bool((np.diff((columns[:, 1] >= 0).astype(int)) >= 0).all()),
+        "groups must have keys": bool((shapes >= [1, 0]).all()) and int(shapes[:, 0].sum()) == len(keys),
+        "every key must have rows": rows.shape == keys.shape and bool((np.isfinite(rows) & (rows > 0)).all()),
+        "group_values must be finite, and fill their shapes": bool(np.isfinite(values).all())
+        and int(((shapes[:, 0] + 1) * shapes[:, 1]).sum()) == len(values),
+    }
+    for fact, holds in facts.items():
+        if not holds:
+            raise ValueError(fact)

@@ -1,0 +1,465 @@
+"""Columns of categories: held by any library, learned by every ensemble, and known to be unknown when they are new."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost.datasets import make_heart
+
+KINDS = ["single", "sgb", "sglb", "virtual"]
+TASKS = ["regression", "two classes", "three classes"]
+N = 1200
+CITIES = [f"city {number}" for number in range(40)]
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_task = pytest.mark.parametrize("task", TASKS)
+
+
+def small(task="regression", kind="sglb", **parameters):
+    estimator = EpiBoostRegressor if task == "regression" else EpiBoostClassifier
+    defaults = {
+        "n_members": 4,
+        "n_estimators": 60,
+        "learning_rate": 0.3,
+        "max_depth": 4,
+        "n_jobs": 1,
+        "random_state": 0,
+    }
+    return estimator(ensemble=kind, **{**defaults, **parameters})
+
+
+def draw(seed=0, n=N, known=30):
+    """Draw rows in which the city matters much, the colour a little and the size a little; holes are None."""
+    random = np.random.default_rng(seed)
+    effect = np.random.default_rng(99).normal(size=len(CITIES))
+    city, colour = random.integers(known, size=n), random.integers(4, size=n)
+    size = random.normal(size=n)
+    y = effect[city] + 0.3 * (colour == 2) + 0.3 * size + random.normal(scale=0.2, size=n)
+    columns = {
+        "city": np.array(CITIES, dtype=object)[city],
+        "size": size,
+        "colour": np.array(["r", "g", "b", None], dtype=object)[colour],
+    }
+    return pd.DataFrame(columns), y
+
+
+FRAME, Y = draw()
+
+
+def target_for(task, y=Y):
+    return {"regression": y, "two classes": y > 0.0, "three classes": np.digitize(y, [-0.5, 0.5])}[task]
+
+
+def bits(model, frame=FRAME):
+    return model.predict_posterior(frame).parameters
+
+
+def arrow_chunks(frame):
+    """Return a table whose chunks have dictionaries of their own."""
+    parts = [frame.iloc[:500], frame.iloc[500:]]
+    tables = [pa.Table.from_pandas(part, preserve_index=False) for part in parts]
+    return pa.concat_tables(
+        [
+            table.set_column(0, "city", table["city"].dictionary_encode()).set_column(
+                2, "colour", table["colour"].dictionary_encode()
+            )
+            for table in tables
+        ]
+    )
+
+
+HOLDERS = {
+    "pandas category": lambda frame: frame.astype({"city": "category", "colour": "category"}),
+    "pandas category in another order": lambda frame: frame.assign(
+        city=pd.Categorical(frame["city"], categories=CITIES[::-1]), colour=frame["colour"].astype("category")
+    ),
+    "pandas string": lambda frame: frame.astype({"city": "string", "colour": "string"}),
+    "pandas over Arrow": lambda frame: frame.astype({"city": "string[pyarrow]", "colour": "string[pyarrow]"}),
+    "pandas with NaN": lambda frame: frame.fillna({"colour": np.nan}),
+    "polars String": pl.DataFrame,
+    "polars Categorical": lambda frame: pl.DataFrame(frame).cast({"city": pl.Categorical, "colour": pl.Categorical}),
+    "polars Enum": lambda frame: pl.DataFrame(frame).cast(
+        {"city": pl.Enum(CITIES), "colour": pl.Enum(["r", "g", "b"])}
+    ),
+    "Arrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+    "Arrow dictionaries in chunks": arrow_chunks,
+}
+
+
+# Who holds them does not matter
+
+
+@pytest.mark.parametrize("holder", sorted(HOLDERS))
+def test_a_column_of_categories_may_be_held_by_any_library(holder):
+    model = small().fit(FRAME, Y)
+    np.testing.assert_array_equal(bits(model, HOLDERS[holder](FRAME)), bits(model))
+    np.testing.assert_array_equal(bits(small().fit(HOLDERS[holder](FRAME), Y)), bits(model))
+
+
+@pytest.mark.parametrize("make", [lambda frame: frame.to_numpy(dtype=object), lambda frame: frame.to_numpy().tolist()])
+def test_an_array_of_objects_or_lists_holds_text_beside_numbers(make):
+    table = make(FRAME)
+    model = small().fit(table, Y)
+    np.testing.assert_array_equal(bits(model, table), bits(small().fit(FRAME, Y)))
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_an_array_of_text_is_an_array_of_categories():
+    text = FRAME[["city", "colour"]].fillna("none").to_numpy()
+    np.testing.assert_array_equal(bits(small().fit(text.astype(str), Y), text), bits(small().fit(text, Y), text))
+
+
+@pytest.mark.parametrize("asked", [["city"], [0], ["city", 0], np.array([0]), ("city",)])
+def test_numbers_are_categories_where_that_is_asked_for(asked):
+    numbers = FRAME["city"].str.removeprefix("city ").astype(int)
+    scrambled = FRAME.assign(city=(numbers * 17) % 40)[["city", "size"]]  # of no use as numbers
+    expected = bits(small().fit(scrambled.astype({"city": "category"}), Y), scrambled)
+    model = small(categorical_features=asked).fit(scrambled, Y)
+    np.testing.assert_array_equal(bits(model, scrambled), expected)
+    np.testing.assert_array_equal(bits(model, scrambled.astype({"city": float})), expected)
+    assert not np.array_equal(bits(small().fit(scrambled, Y), scrambled), expected)
+
+
+def test_an_array_of_numbers_holds_categories_where_that_is_asked_for():
+    table = np.stack([np.arange(N) % 7, FRAME["size"]], axis=1)
+    y = np.random.default_rng(1).permutation(7)[np.arange(N) % 7] + 0.1 * Y
+    named = pd.DataFrame({"a": (np.arange(N) % 7).astype(str), "b": FRAME["size"]})
+    model = small(categorical_features=[0]).fit(table, y)
+    np.testing.assert_array_equal(bits(model, table), bits(small().fit(named, y), named))
+
+
+@pytest.mark.parametrize("holder", [pd.DataFrame, pl.DataFrame, lambda columns: pa.table(dict(columns))])
+def test_booleans_are_the_same_as_numbers_and_as_categories(holder):
+    flag = FRAME["city"].to_numpy() > "city 2"
+    table = np.stack([flag, FRAME["size"]], axis=1)
+    frame = holder({"flag": flag, "size": FRAME["size"].to_numpy()})
+    np.testing.assert_array_equal(bits(small().fit(frame, Y), frame), bits(small().fit(table, Y), table))
+    text = FRAME.assign(flag=np.where(flag, "yes", "no"))[["flag", "size"]]
+    model = small(categorical_features=["flag"]).fit(frame, Y)
+    np.testing.assert_array_equal(bits(model, frame), bits(small().fit(text, Y), text))
+
+
+@pytest.mark.parametrize("holder", [pd.DataFrame, pl.DataFrame, pa.Table.from_pandas])
+def test_columns_in_another_order_are_matched_by_name(holder):
+    model = small().fit(FRAME, Y)
+    np.testing.assert_array_equal(bits(model, holder(FRAME[["colour", "city", "size"]])), bits(model))
+
+
+def test_whole_numbers_that_single_and_double_precision_confuse_are_told_apart():
+    large = 2**60 + np.arange(2 * 30) // 30  # two ids of neighbouring values
+    frame = pd.DataFrame({"id": np.tile(large, 20)})
+    y = (frame["id"] - 2**60).to_numpy().astype(float)
+    model = small(categorical_features=["id"]).fit(frame, y)
+    assert model.score(frame, y) > 0.9
+
+
+# What they say is learned
+
+
+@every_task
+@every_kind
+def test_every_kind_of_ensemble_learns_from_categories(task, kind):
+    y = target_for(task)
+    model = small(task, kind).fit(FRAME, y)
+    test, y_test = draw(seed=1)
+    y_test = target_for(task, y_test)
+    without = small(task, kind).fit(FRAME[["size"]], y)
+    assert model.score(test, y_test) > without.score(test[["size"]], y_test) + 0.2
+    parameters = bits(model, test)
+    assert parameters.shape[0] == (1 if kind == "single" else 4)
+    assert np.isfinite(parameters).all()
+
+
+@every_kind
+def test_that_a_category_is_missing_is_learned(kind):
+    random = np.random.default_rng(0)
+    values = np.array(["a", "b", "c", "d", None], dtype=object)[random.integers(5, size=1000)]
+    y = 3.0 * (values == None) + random.normal(scale=0.1, size=1000)  # noqa: E711 (elementwise)
+    model = small(kind=kind).fit(pd.DataFrame({"v": values}), y)
+    present, absent = model.predict(pd.DataFrame({"v": np.array(["a", None], dtype=object)}))
+    assert abs(present - 0.0) < 0.3
+    assert abs(absent - 3.0) < 0.3
+
+
+def test_an_empty_text_is_a_value_and_not_a_missing_one():
+    random = np.random.default_rng(0)
+    kind = random.integers(4, size=1000)
+    values = np.array(["a", "b", "", None], dtype=object)[kind]
+    y = np.array([0.0, 1.0, 2.0, 4.0])[kind] + random.normal(scale=0.1, size=1000)
+    model = small().fit(pd.DataFrame({"v": values}), y)
+    empty, absent = model.predict(pd.DataFrame({"v": np.array(["", None], dtype=object)}))
+    assert abs(empty - 2.0) < 0.3
+    assert abs(absent - 4.0) < 0.3
+
+
+def test_how_noisy_a_category_is_is_learned():
+    random = np.random.default_rng(0)
+    city = random.integers(100, size=8000)
+    scale = np.where(np.arange(100) % 2, 2.0, 0.2)
+    y = random.normal(scale=scale[city])
+    frame = pd.DataFrame({"city": city.astype(str)})
+    data = (
+        small(n_estimators=150)
+        .fit(frame, y)
+        .predict_uncertainty(pd.DataFrame({"city": np.arange(100).astype(str)}))
+        .data
+    )
+    assert roc_auc_score(np.arange(100) % 2, data) > 0.98
+
+
+def test_a_pair_of_columns_that_act_together_is_learned():
+    random = np.random.default_rng(0)
+    first, second = random.integers(60, size=(2, 30_000))
+    y = random.normal(size=(60, 60))[first, second] + random.normal(scale=0.2, size=30_000)
+    frame = pd.DataFrame({"first": first.astype(str), "second": second.astype(str)})
+    model = small(n_members=2, n_estimators=100).fit(frame[:25_000], y[:25_000])
+    assert [group.columns for group in model.forest_.encoding.groups if len(group.columns) > 1] == [(0, 1)]
+    assert model.score(frame[25_000:], y[25_000:]) > 0.5
+
+
+def test_pairs_that_say_nothing_new_are_left_out():
+    random = np.random.default_rng(0)
+    first, second = random.integers(60, size=(2, 10_000))
+    effect = random.normal(size=(2, 60))
+    y = effect[0][first] + effect[1][second] + random.normal(size=10_000)
+    frame = pd.DataFrame({"first": first.astype(str), "second": second.astype(str), "twin": (first + 100).astype(str)})
+    model = small(n_members=2, n_estimators=5).fit(frame, y)
+    assert all(len(group.columns) == 1 for group in model.forest_.encoding.groups)
+
+
+def test_the_heart_is_found_when_its_features_are_text():
+    heart = make_heart(n_per_cell=200, random_state=0)
+    names = np.array([f"level {number}" for number in np.random.default_rng(5).permutation(9)])
+    frame = pd.DataFrame(names[heart.X], columns=["first", "second"])
+    cells = pd.DataFrame(names[heart.cells.X], columns=["first", "second"])
+    model = small(n_members=10, n_estimators=300, max_depth=6, variance_guard=0.0, n_jobs=None).fit(frame, heart.y)
+    assert roc_auc_score(heart.cells.inside.ravel(), model.predict_uncertainty(cells).knowledge) == 1.0
+
+
+@pytest.mark.parametrize("distinct", [300, 3000, 20_000])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_pure_noise_of_many_values_does_not_leak_the_target(distinct, classes):
+    random = np.random.default_rng(distinct)
+    frame = pd.DataFrame(random.integers(distinct, size=(24_000, 3)).astype(str), columns=list("abc"))
+    y = random.choice(classes, size=24_000, p=[0.8, 0.2] if classes == 2 else None)
+    model = small("classes", n_estimators=200, learning_rate=0.1, n_jobs=None).fit(frame[:20_000], y[:20_000])
+    shares = np.bincount(y[:20_000]) / 20_000
+    prior = log_loss(y[20_000:], np.tile(shares, (4000, 1)))
+    assert log_loss(y[20_000:], model.predict_proba(frame[20_000:])) <= 1.01 * prior
+
+
+# What was never seen is known to be unknown
+
+
+@every_task
+@pytest.mark.parametrize("kind", ["sgb", "sglb", "virtual"])
+def test_categories_never_seen_rank_above_seen_ones_in_knowledge_uncertainty(task, kind):
+    frame, y = draw(seed=2, n=3000, known=30)
+    test, _ = draw(seed=3, n=1000, known=40)
+    unseen = ~test["city"].isin(frame["city"])
+    model = small(task, kind, n_members=10, n_estimators=150).fit(frame, target_for(task, y))
+    assert roc_auc_score(unseen, model.predict_uncertainty(test).knowledge) > 0.9
+
+
+@every_kind
+def test_a_category_never_seen_is_predicted_with_the_prior(kind):
+    frame, y = draw(seed=2, n=3000)
+    model = small(kind=kind, n_members=10, n_estimators=150).fit(frame, y)
+    new = model.predict(pd.DataFrame({"city": ["Atlantis"], "size": [0.0], "colour": ["r"]}))[0]
+    by_city = pd.Series(y).groupby(frame["city"]).mean()
+    assert abs(new - y.mean()) < 0.5 * by_city.std()
+
+
+@every_kind
+def test_a_value_missing_for_the_first_time_is_one_never_seen(kind):
+    frame, y = draw(seed=2)
+    model = small(kind=kind).fit(frame, y)
+    rows = pd.DataFrame({"city": np.array(["Atlantis", None], dtype=object), "size": 0.0, "colour": "r"})
+    new, missing = np.moveaxis(bits(model, rows), 1, 0)
+    np.testing.assert_array_equal(missing, new)
+
+
+@every_kind
+def test_a_third_value_of_a_column_of_two_is_predicted(kind):
+    random = np.random.default_rng(0)
+    side = random.integers(2, size=500)
+    frame = pd.DataFrame({"side": np.array(["left", "right"])[side], "size": random.normal(size=500)})
+    model = small(kind=kind, n_members=10).fit(frame, side + 0.1 * frame["size"])
+    known = model.predict_uncertainty(frame).knowledge
+    new = model.predict_uncertainty(frame.assign(side="middle")).knowledge
+    assert np.isfinite(new).all()
+    if kind != "single":
+        assert np.median(new) > np.median(known)
+
+
+def test_the_prediction_for_a_row_does_not_depend_on_unseen_categories_beside_it():
+    model = small().fit(FRAME, Y)
+    strange = FRAME.assign(city=np.where(np.arange(N) % 3, FRAME["city"], "Atlantis"))
+    together = bits(model, strange)
+    np.testing.assert_array_equal(together[:, :30], bits(model, strange[:30]))
+    np.testing.assert_array_equal(together[:, np.arange(N) % 3 > 0], bits(model)[:, np.arange(N) % 3 > 0])
+
+
+def test_evaluation_rows_may_hold_categories_never_seen():
+    test, y_test = draw(seed=3, n=300, known=40)
+    model = small(early_stopping_rounds=20).fit(FRAME, Y, eval_set=(test, y_test))
+    assert np.isfinite(model.evaluation_loss_[:, 0]).all()
+
+
+# Laws
+
+
+@every_task
+@every_kind
+def test_the_order_of_rows_does_not_matter_beside_categories(task, kind):
+    order = np.random.default_rng(0).permutation(N)
+    y = target_for(task)
+    model = small(task, kind, n_estimators=20).fit(FRAME, y)
+    other = small(task, kind, n_estimators=20).fit(FRAME.iloc[order], y[order])
+    np.testing.assert_array_equal(bits(other), bits(model))
+
+
+@every_task
+@every_kind
+def test_a_row_of_k_times_the_weight_is_the_row_k_times_beside_categories(task, kind):
+    times = np.random.default_rng(7).integers(0, 4, size=N)
+    y = target_for(task)
+    weighted = small(task, kind, n_estimators=20).fit(FRAME, y, sample_weight=times)
+    rows = np.repeat(np.arange(N), times)
+    repeated = small(task, kind, n_estimators=20).fit(FRAME.iloc[rows], y[rows])
+    np.testing.assert_array_equal(bits(repeated), bits(weighted))
+    assert not np.array_equal(bits(weighted), bits(small(task, kind, n_estimators=20).fit(FRAME, y)))
+
+
+@every_task
+def test_the_number_of_threads_changes_no_bit_beside_categories(task):
+    y = target_for(task)
+    one = bits(small(task, n_members=5, n_jobs=1).fit(FRAME, y))
+    np.testing.assert_array_equal(bits(small(task, n_members=5, n_jobs=3).fit(FRAME, y)), one)
+
+
+@pytest.mark.parametrize("kind", ["sgb", "sglb"])
+def test_the_first_members_are_the_same_whatever_their_number(kind):
+    few, more = bits(small(kind=kind, n_members=2).fit(FRAME, Y)), bits(small(kind=kind, n_members=7).fit(FRAME, Y))
+    np.testing.assert_array_equal(more[:2], few)
+
+
+def test_members_of_different_orders_see_different_statistics():
+    model = small(n_members=3, temperature=0.0).fit(FRAME, Y)  # without noise, nothing else tells them apart
+    first, second, third = bits(model)
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(second, third)
+
+
+def test_the_names_of_categories_do_not_matter_but_for_their_order():
+    renamed = FRAME.assign(city="x" + FRAME["city"], colour=FRAME["colour"] + "!")
+    np.testing.assert_array_equal(bits(small().fit(renamed, Y), renamed), bits(small().fit(FRAME, Y)))
+
+
+# Company
+
+
+@every_task
+@every_kind
+def test_a_model_with_categories_comes_back_from_its_file(task, kind, tmp_path):
+    model = small(task, kind, n_estimators=20).fit(FRAME, target_for(task))
+    model.save(tmp_path / "model.epib")
+    again = type(model).load(tmp_path / "model.epib")
+    test, _ = draw(seed=4, known=40)
+    np.testing.assert_array_equal(bits(again, test), bits(model, test))
+
+
+def test_values_of_any_kind_come_back_from_a_file(tmp_path):
+    texts = ["", " ", "ä", "\U0001f600", "a\0", "b", "1", "nan", "None"]
+    values = {
+        "text": np.array(texts, dtype=object),
+        "whole": np.array([2**62, 2**62 + 1, -3, 0, 1, 2, 3, 4, 5]),
+        "broken": np.array([0.1, 1e300, -0.5, 3.0, np.inf, 4.0, 5.0, np.nan, 7.0]),
+    }
+    frame = pd.DataFrame({name: np.tile(column, 30) for name, column in values.items()})
+    model = small(categorical_features=list(values), n_estimators=10).fit(frame, np.arange(270) % 9)
+    model.save(tmp_path / "model.epib")
+    again = EpiBoostRegressor.load(tmp_path / "model.epib")
+    broken = {0.1, 1e300, -0.5, 3, np.inf, 4, 5, 7}
+    expected = [set(texts), set(values["whole"].tolist()), broken]
+    assert [set(vocabulary.values) for vocabulary in again.vocabularies_] == expected
+    np.testing.assert_array_equal(bits(again, frame), bits(model, frame))
+
+
+@every_task
+def test_a_pipeline_and_cross_validation_take_categories(task):
+    y = target_for(task)
+    pipeline = make_pipeline("passthrough", small(task)).fit(FRAME, y)
+    np.testing.assert_array_equal(bits(pipeline[-1]), bits(small(task).fit(FRAME, y)))
+    assert cross_val_score(small(task), FRAME, y, cv=3).min() > 0.5
+
+
+# Odd input
+
+
+@pytest.mark.parametrize(
+    ("trained", "asked", "fault"),
+    [
+        (["1", "2", "3", "4"], [1, 2, 3, 4], r"column 'v' held text in training and holds numbers now \("),
+        (
+            ["1", "2", "3", "4"],
+            [1.5, None, 3.0, 4.0],
+            r"column 'v' held text in training and holds numbers now \(",
+        ),
+        ([1, 2, 3, 4], ["1", "2", "3", "4"], r"column 'v' held numbers in training and holds text now \('"),
+    ],
+)
+@pytest.mark.parametrize("holder", [pd.DataFrame, pl.DataFrame, lambda columns: pa.table(dict(columns))])
+def test_a_category_of_another_type_at_prediction_is_refused(trained, asked, fault, holder):
+    model = small(categorical_features=["v"], n_estimators=5).fit(holder({"v": trained * 10}), np.arange(40) % 4)
+    with pytest.raises(ValueError, match=fault):
+        model.predict(holder({"v": asked}))
+
+
+def test_a_column_that_is_all_missing_at_prediction_has_any_type():
+    model = small(n_estimators=5).fit(FRAME, Y)
+    none = bits(model, FRAME.assign(colour=np.array([None] * N, dtype=object)))
+    np.testing.assert_array_equal(bits(model, FRAME.assign(colour=np.nan)), none)
+    np.testing.assert_array_equal(bits(model, pl.DataFrame(FRAME).with_columns(colour=pl.lit(None))), none)
+
+
+def test_a_hundred_thousand_distinct_values_are_taken():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": np.arange(100_000).astype(str), "size": random.normal(size=100_000)})
+    y = frame["size"].to_numpy() + random.normal(scale=0.1, size=100_000)
+    model = small(n_members=2, n_estimators=30).fit(frame, y)
+    assert model.score(frame.assign(id=frame["id"] + " new"), y) > 0.9
+    assert model.score(frame, y) < 0.9999
+
+
+def test_object_columns_of_numbers_are_numbers():
+    table = FRAME.assign(size=FRAME["size"].astype(object).where(np.arange(N) % 5 > 0, None))
+    plain = FRAME.assign(size=FRAME["size"].where(np.arange(N) % 5 > 0))
+    np.testing.assert_array_equal(bits(small().fit(table, Y), table), bits(small().fit(plain, Y), plain))
+
+
+def test_text_in_a_column_of_numbers_is_refused_at_prediction():
+    model = small(n_estimators=5).fit(FRAME, Y)
+    with pytest.raises(ValueError, match=r"not numbers: 'size' \(String\); they were numbers in training"):
+        model.predict(FRAME.assign(size="large"))
+
+
+def test_weights_of_zero_leave_a_category_unseen():
+    weight = (FRAME["city"] != "city 0").to_numpy().astype(float)
+    model = small().fit(FRAME, Y, sample_weight=weight)
+    rows = FRAME[FRAME["city"] == "city 0"]
+    np.testing.assert_array_equal(bits(model, rows), bits(model, rows.assign(city="Atlantis")))
+    without = small().fit(FRAME[weight > 0], Y[weight > 0])
+    np.testing.assert_array_equal(bits(model), bits(without))
+
+
+def test_the_frame_of_the_user_is_left_as_it_was():
+    before = FRAME.copy(deep=True)
+    small(n_estimators=5).fit(FRAME, Y).predict(FRAME)
+    pd.testing.assert_frame_equal(FRAME, before)

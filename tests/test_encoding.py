@@ -1,0 +1,178 @@
+"""The stages from codes to numbers: statistics that do not see their own row, pairs that pay, keys that are found."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epiboost.encoding import Encoding, fit_encoding
+from epiboost.lookup import Lookup
+from epiboost.pairs import choose_pairs
+from epiboost.target_statistics import STRENGTH, ordered, whole
+
+
+def rows(n=400, sizes=(0, 41, 4, 3), seed=0):
+    """Draw a column of numbers and three of codes, of which the first alone matters."""
+    random = np.random.default_rng(seed)
+    columns = [random.normal(size=n), *(random.integers(size - 1, size=n).astype(float) for size in sizes[1:])]
+    X = np.stack(columns, axis=1)
+    X[random.uniform(size=n) < 0.05, 1] = np.nan
+    y = np.nan_to_num(X[:, 1], nan=-5.0) / 10.0 + random.normal(scale=0.1, size=n)
+    return X, y - y.mean(), random.uniform(0.5, 2.0, size=n)
+
+
+def fitted(X, y, weight, sizes=(0, 41, 4, 3), **parameters):
+    return fit_encoding(X, y, weight, sizes, **{"n_classes": 0, "seed": 1, "n_orders": 2, **parameters})
+
+
+def test_an_ordered_statistic_is_the_weighted_mean_of_the_rows_before():
+    random = np.random.default_rng(0)
+    group, target, weight = random.integers(4, size=60), random.normal(size=60), random.uniform(0.1, 3.0, size=60)
+    order = random.permutation(60)
+    expected = np.empty(60)
+    for place, row in enumerate(order):
+        before = [other for other in order[:place] if group[other] == group[row]]
+        total = sum(weight[other] * target[other] for other in before)
+        expected[row] = (total + STRENGTH * 0.7) / (weight[before].sum() + STRENGTH)
+    np.testing.assert_allclose(ordered(group, target, weight, order, prior=0.7), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("row", [0, 17, 59])
+def test_the_target_of_a_row_is_not_in_its_own_ordered_statistic_but_in_later_ones(row):
+    random = np.random.default_rng(0)
+    group, target, order = random.integers(4, size=60), random.normal(size=60), random.permutation(60)
+    changed = target.copy()
+    changed[row] += 100.0
+    before = ordered(group, target, np.ones(60), order, prior=0.0)
+    after = ordered(group, changed, np.ones(60), order, prior=0.0)
+    place = np.argsort(order)
+    later = (group == group[row]) & (place > place[row])
+    np.testing.assert_allclose(after[~later], before[~later], atol=1e-9)
+    assert (after[later] > before[later] + 0.5).all()
+
+
+def test_a_statistic_of_no_rows_is_the_prior():
+    assert whole(np.array([0, 0]), np.array([1.0, 3.0]), np.ones(2), 2, prior=0.5)[1] == 0.5
+
+
+def test_training_rows_and_new_rows_of_a_common_value_are_encoded_nearly_alike():
+    X, y, weight = rows(n=20_000)
+    encoding, tables = fitted(X, y, weight)
+    encoded, unseen = encoding.transform(X)
+    assert not unseen.any()
+    assert encoded.shape == tables[0].shape == (20_000, encoding.n_encoded)
+    for table in tables:
+        assert np.median(np.abs(table - encoded), axis=0).max() < 0.1
+
+
+def test_orders_differ_and_are_the_same_for_the_same_seed():
+    X, y, weight = rows()
+    _, (first, second) = fitted(X, y, weight)
+    _, (again, _) = fitted(X, y, weight)
+    _, (other, _) = fitted(X, y, weight, seed=2)
+    np.testing.assert_array_equal(again, first)
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(first, other)
+
+
+def test_unseen_codes_are_found_in_every_column_and_lent_a_known_value_by_member():
+    X, y, weight = rows()
+    encoding, _ = fitted(X, y, weight)
+    new = X[:3].copy()
+    new[0, 1] = new[1, 3] = -1.0
+    encoded, unseen = encoding.transform(new)
+    assert unseen.tolist() == [True, True, False]
+    lent = np.stack([table.copy() for table in encoding.lend(new, encoded, 10)])
+    assert lent.shape == (10, 3, encoding.n_encoded)
+    assert len(np.unique(lent[:, 0, 2])) > 5
+    assert np.isfinite(lent).all()
+    np.testing.assert_array_equal(lent[:, 2], np.tile(encoded[2], (10, 1)))
+    statistic = next(group for group in encoding.groups if group.columns == (1,)).values[:-1, 0]
+    assert np.isin(lent[:, 0, 2], statistic).all()
+
+
+def test_the_pairs_of_an_unseen_value_are_unseen():
+    random = np.random.default_rng(0)
+    X = random.integers(60, size=(20_000, 2)).astype(float)
+    y = random.normal(size=(60, 60))[tuple(X.astype(int).T)]
+    X[X[:, 1] == 59, 1] = np.nan  # the last code: what lies before the first one of the next value
+    encoding, _ = fit_encoding(X, y, np.ones(20_000), (61, 61), n_classes=0, seed=0, n_orders=1)
+    pair = encoding.groups[-1]
+    assert pair.columns == (0, 1)
+    encoded, _ = encoding.transform(np.array([[-1.0, 3.0], [5.0, -1.0], [-1.0, -1.0], [5.0, 3.0]]))
+    np.testing.assert_array_equal(encoded[:, -1] == pair.values[-1, 0], [True, True, True, False])
+
+
+def test_columns_of_two_values_or_none_are_left_as_they_are():
+    X, y, weight = rows()
+    encoding, (table, _) = fitted(X, y, weight)
+    assert encoding.plain.tolist() == [0, 3]
+    np.testing.assert_array_equal(table[:, :2], X[:, [0, 3]])
+
+
+def test_an_encoding_comes_back_from_its_file_and_from_a_pickle():
+    X, y, weight = rows(n=3000, sizes=(0, 61, 61, 3))
+    encoding, _ = fitted(X, y, weight, sizes=(0, 61, 61, 3))
+    for again in (Encoding.from_file(*encoding.to_file()), pickle.loads(pickle.dumps(encoding))):  # noqa: S301
+        np.testing.assert_array_equal(again.transform(X)[0], encoding.transform(X)[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("category_sizes", lambda array: -array),
+        ("category_sizes", lambda array: array[:-1]),
+        ("plain_columns", lambda array: array + 1),
+        ("plain_columns", lambda array: np.append(array, array[0])),
+        ("plain_columns", lambda array: array.astype(np.int32)),
+        ("group_columns", lambda array: array + 1),
+        ("group_columns", lambda array: array[:, :1]),
+        ("group_shapes", lambda array: array - 1),
+        ("group_shapes", lambda array: array * 1000),
+        ("group_keys", lambda array: array[::-1].copy()),
+        ("group_keys", lambda array: array[:-1]),
+        ("group_rows", lambda array: -array),
+        ("group_rows", lambda array: array[:-1]),
+        ("group_values", lambda array: array * np.nan),
+        ("group_values", lambda array: array[:-1]),
+    ],
+)
+def test_parts_of_a_file_that_do_not_fit_are_refused(name, change):
+    header, arrays = fitted(*rows())[0].to_file()
+    with pytest.raises(ValueError, match=r"must|encoded once"):
+        Encoding.from_file(header, {**arrays, name: change(arrays[name])})
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "a", None])
+def test_a_seed_that_is_none_is_refused(seed):
+    _, arrays = fitted(*rows())[0].to_file()
+    with pytest.raises(ValueError, match="seed"):
+        Encoding.from_file({"seed": seed}, arrays)
+
+
+def test_pairs_of_noise_do_not_pay():
+    random = np.random.default_rng(0)
+    codes = [random.integers(60, size=20_000) for _ in range(6)]
+    target = random.normal(size=20_000)
+    assert choose_pairs(codes, [60] * 6, target, np.ones(20_000), random.permutation(20_000)) == []
+
+
+def test_the_pair_that_matters_comes_first():
+    random = np.random.default_rng(0)
+    codes = [random.integers(60, size=20_000) for _ in range(4)]
+    target = random.normal(size=(60, 60))[codes[1], codes[3]] + random.normal(size=20_000)
+    assert choose_pairs(codes, [60] * 4, target, np.ones(20_000), random.permutation(20_000)) == [(1, 3)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    keys=st.sets(st.integers(0, 2**62), max_size=200),
+    wanted=st.lists(st.integers(-1, 2**62), max_size=50),
+)
+def test_keys_are_found_where_they_stand_and_others_are_not(keys, wanted):
+    keys = sorted(keys)
+    asked = np.array([*wanted, *keys[::3]], dtype=np.int64)
+    expected = [keys.index(key) if key in keys else len(keys) for key in asked.tolist()]
+    assert Lookup(np.array(keys, dtype=np.int64)).places(asked).tolist() == expected
