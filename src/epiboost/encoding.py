@@ -117,6 +117,8 @@ class Encoding:
             if len(group.columns) > 1:
                 return  # pairs come last
             rows = np.flatnonzero(group.places(codes, self.sizes) == len(group.keys)).astype(np.int64)
+            if not len(rows):
+                continue
             drawn = self._draw(group, n_members)
             for column, values in zip(range(begin, end), group.values.T, strict=True):
                 yield column, rows, values[drawn]

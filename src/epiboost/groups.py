@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.lookup import Lookup
+from epiboost.lookup import DenseLookup, Lookup, lookup
 from epiboost.pairs import pair_keys
 
 
@@ -31,11 +31,11 @@ class Group:
     keys: Integers
     rows: Floats
     values: Floats
-    _lookup: Lookup = field(init=False, repr=False, compare=False)
+    _lookup: Lookup | DenseLookup = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Make the keys ready to be looked up."""
-        object.__setattr__(self, "_lookup", Lookup(self.keys))
+        object.__setattr__(self, "_lookup", lookup(self.keys))
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         """Leave out what can be made again."""

@@ -32,7 +32,7 @@ from scipy.special import ndtr
 
 from epiboost._typing import Family, Floats, Integers
 from epiboost.mixture import mixture_quantile, normal_logpdf, standardise
-from epiboost.uncertainty import Uncertainty, check_parameters, decompose_categorical, decompose_normal
+from epiboost.uncertainty import Uncertainty, check_parameters, decompose_categorical, decompose_normal, sum_outputs
 
 _SUM_TOLERANCE = 1e-3
 """How far from one the sum of a sample's probabilities may be: single precision with many classes passes."""
@@ -294,7 +294,7 @@ def _check_probabilities(parameters: Floats) -> None:
     if parameters.size and (smallest := parameters.min()) < 0.0:
         message = f"probabilities must not be negative, got {smallest}"
         raise ValueError(message)
-    sums = parameters.sum(axis=2)
+    sums = sum_outputs(parameters)
     if (wrong := np.abs(sums - 1.0) > _SUM_TOLERANCE).any():
         message = f"probabilities of a sample must add up to 1, got a sum of {sums[wrong][0]}"
         raise ValueError(message)

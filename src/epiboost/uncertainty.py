@@ -43,6 +43,7 @@ Frame: TypeAlias = Any
 _AXES = ("members", "samples", "outputs")
 _NORMAL_OUTPUTS = 2
 _FEWEST_CLASSES = 2
+_FEW_OUTPUTS = 8
 _BLOCK_ELEMENTS = 1 << 15
 """Parameters of one member worked on at a time: a few such temporaries stay in the processor's cache."""
 
@@ -312,6 +313,20 @@ def check_parameters(parameters: Floats, family: Family) -> Floats:
     return parameters
 
 
+def sum_outputs(values: Floats) -> Floats:
+    """Add up along the last axis; where that is short, one output after the other is several times as fast.
+
+    >>> sum_outputs(np.array([[0.25, 0.75], [0.5, 0.5]]))
+    array([1., 1.])
+    """
+    if values.shape[-1] > _FEW_OUTPUTS:
+        return np.asarray(values.sum(axis=-1))
+    total: Floats = values[..., 0].copy()
+    for output in range(1, values.shape[-1]):
+        total += values[..., output]
+    return total
+
+
 def _blocks(parameters: Floats) -> Iterator[tuple[slice, Floats]]:
     """Walk over the samples in blocks small enough for the cache, whatever the size of the table."""
     _, n_samples, n_outputs = parameters.shape
@@ -351,8 +366,7 @@ def _mean_entropy(members: Floats) -> Floats:
     terms = np.zeros(members.shape[1:])
     for member in members:
         terms += entr(member)
-    entropy: Floats = terms.sum(axis=1)
-    return entropy / len(members)
+    return sum_outputs(terms) / len(members)
 
 
 def _mutual_information(members: Floats) -> Floats:
@@ -375,8 +389,7 @@ def _reverse_mutual_information(members: Floats) -> Floats:
 
 def _never_negative(terms: Floats, n_members: int) -> Floats:
     """Finish an average divergence; only rounding could make it negative, so it is cut off at zero."""
-    divergence: Floats = terms.sum(axis=1)
-    return np.maximum(divergence / n_members, 0.0)
+    return np.maximum(sum_outputs(terms) / n_members, 0.0)
 
 
 def _categorical_pairwise_kl(members: Floats) -> Floats:

@@ -82,13 +82,10 @@ class NativeForest:
         if self.encoding is None:
             return self._parameters(table, ready)
         encoded, unseen = self.encoding.transform(table)
-        members = ready.chains * ready.parts
-        if members == 1 or not unseen.any():
-            return self._parameters(encoded, ready)
-        parameters = np.empty((members, len(table), ready.parameters))
-        parameters[:, ~unseen] = self._parameters(encoded[~unseen], ready)
-        lent = self.encoding.lend(table[unseen], encoded[unseen], members)
-        parameters[:, unseen] = self._one_each(lent, ready)
+        parameters = self._parameters(encoded, ready)
+        new = np.flatnonzero(unseen)
+        if len(parameters) > 1 and len(new):  # these rows are predicted anew, each member having its own view of them
+            parameters[:, new] = self._one_each(self.encoding.lend(table[new], encoded[new], len(parameters)), ready)
         return parameters
 
     def _parameters(self, table: AnyArray, ready: Any, first: int = 0, chains: int | None = None) -> Floats:  # noqa: ANN401
