@@ -33,7 +33,7 @@ def main() -> None:
     series = growth.measure(effort.repeats, _note) if asked.growth else []
     print(table(results))
     if series:
-        print(f"\n{growth.slopes_table(series)}")
+        print(f"\n{growth.slopes_table(series)}\n\n{growth.added_table(series)}")
         growth.draw(series, DOCS / "growth.png")
     if asked.docs:
         text = page(results, effort.repeats, growth.section(series) if series else "")
