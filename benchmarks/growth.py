@@ -89,7 +89,7 @@ def slopes_table(found: list[Series]) -> str:
 
 
 def added_table(found: list[Series]) -> str:
-    """Return the seconds that the largest size costs more than the smallest, as Markdown, and ours by the least of theirs."""
+    """Return, as Markdown, the seconds that the largest size costs more than the smallest."""
     lines = [
         f"| seconds from the smallest to the largest | {' | '.join(PREDICT)} | ours by the least of theirs |",
         f"|---|{'---|' * (len(PREDICT) + 1)}",
@@ -108,9 +108,9 @@ def section(found: list[Series]) -> str:
     return f"""
 ## How cost grows
 
-Seconds grow as the size to the power below (least squares on logarithms). What a library pays whatever the size makes this
-power smaller, so the seconds that the largest size costs more than the smallest stand below it. Ours are from the array;
-the others have their datasets built before the clock starts.
+Seconds grow as the size to the power below (least squares on logarithms). What a library pays whatever the size makes
+this power smaller, so the seconds that the largest size costs more than the smallest stand below it. Ours are from the
+array; the others have their datasets built before the clock starts.
 
 {slopes_table(found)}
 
