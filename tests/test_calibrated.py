@@ -138,7 +138,28 @@ def test_scales_do_not_depend_on_units():
 def test_scales_are_defined_where_something_is_zero_everywhere(zero):
     parts = {"residual": np.linspace(-1.0, 2.0, 20), "data": np.ones(20), "knowledge": np.ones(20), zero: np.zeros(20)}
     scales = fit_scales(**parts)
+    assert np.isfinite([scales.constant, scales.data, scales.knowledge]).all()
     assert np.isfinite(scales.variance(parts["data"], parts["knowledge"])).all()
+    if zero != "residual":
+        assert getattr(scales, zero) == 0.0
+
+
+@pytest.mark.parametrize("broken", [np.inf, np.nan, 1e200])
+def test_residuals_without_a_finite_square_have_no_scales(broken):
+    with pytest.raises(ValueError, match="must be finite to learn their scales"):
+        fit_scales(np.array([1.0, broken]), np.ones(2), np.ones(2))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e3])
+@pytest.mark.parametrize("alone", [{"ensemble": "single"}, {"n_members": 1}], ids=str)
+def test_a_model_without_knowledge_uncertainty_is_calibrated_by_data_alone(alone, unit):
+    model = EpiBoostRegressor(**{**SMALL, **alone}).fit(X[TRAIN], unit * Y[TRAIN])
+    calibrated = model.calibrate(X[HELD_OUT], unit * Y[HELD_OUT])
+    assert calibrated.scales_.knowledge == 0.0
+    assert np.isfinite(calibrated.scores_).all()
+    interval = calibrated.predict_interval(X[TEST], 0.9)
+    assert interval_coverage_score(unit * Y[TEST], interval) == pytest.approx(0.9, abs=0.05)
+    assert np.isfinite(calibrated.predict_posterior(X[TEST]).parameters).all()
 
 
 def test_temperature_undoes_overconfidence():
