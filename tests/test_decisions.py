@@ -175,8 +175,8 @@ def test_abstention_works_with_models_and_calibrated_models(models, table):
     X, y = table
     regressor, classifier = models["regressor"], models["classifier"]
     labels = np.digitize(y, [-0.3, 0.3])
-    held_out, test = slice(300, 1000), slice(1000, None)
-    for model in (classifier, classifier.calibrate(X[held_out], labels[held_out])):
+    calibration, held_out, test = slice(300, 600), slice(600, 1000), slice(1000, None)
+    for model in (classifier, classifier.calibrate(X[calibration], labels[calibration])):
         prediction, kept = Abstainer(model, coverage=0.4).fit(X[held_out], labels[held_out]).predict(X[test])
         assert (prediction != labels[test])[kept].mean() < (prediction != labels[test])[~kept].mean()
     abstainer = Abstainer(regressor, max_error=0.4, tolerance=0.3).fit(X[held_out], y[held_out])
@@ -217,6 +217,29 @@ def test_bad_rows_are_refused():
         Abstainer(Labels(), coverage=0.5).fit(X, wrong[:9])
     with pytest.raises(NotFittedError):
         Abstainer(Labels(), coverage=0.5).predict(X)
+
+
+def test_labels_that_the_model_does_not_know_are_refused(models, table):
+    X, _ = table
+    for labels in (np.full(50, 7), np.full(50, "one"), np.full(50, np.nan)):
+        with pytest.raises(ValueError, match="y holds"):
+            Abstainer(models["classifier"], coverage=0.5).fit(X[:50], labels)
+
+
+@pytest.mark.parametrize("decision", [Abstainer(Labels(), coverage=0.5), DomainDetector(Oracle(), measure="total")])
+@pytest.mark.parametrize(
+    ("rows", "words"), [(np.array([[0.0, np.nan, 0.0]]), "must not be NaN, got 1"), (np.empty((0, 3)), "no rows")]
+)
+def test_decisions_are_not_made_by_nan_nor_without_rows(decision, rows, words):
+    good, _ = cases(100, 0)
+    decision = clone(decision)
+    with pytest.raises(ValueError, match=words):
+        decision.fit(rows, np.zeros(len(rows)))
+    decision.fit(good, np.zeros(100))
+    for method in ("predict", "score_samples", "decision_function", "drift"):
+        if hasattr(decision, method):
+            with pytest.raises(ValueError, match=words):
+                getattr(decision, method)(rows)
 
 
 # Domains

@@ -45,6 +45,9 @@ METRICS = {
     "class calibration": lambda y, rows, weight: expected_calibration_error(
         y[1], classes(rows), n_bins=4, sample_weight=weight
     ),
+    "class calibration in quantiles": lambda y, rows, weight: expected_calibration_error(
+        y[1], classes(rows), n_bins=4, strategy="quantile", sample_weight=weight
+    ),
 }
 every_metric = pytest.mark.parametrize("metric", sorted(METRICS))
 
@@ -82,6 +85,7 @@ def test_the_order_of_rows_is_irrelevant(metric):
         (np.zeros(N), "zero for every sample"),
         (np.full(N, np.nan), "must be finite"),
         (np.ones(N + 1), "one entry a sample"),
+        (np.full(N, 1e308), "too large to be added up"),
     ],
 )
 def test_weights_that_are_no_counts_are_refused(metric, weight, words):
@@ -117,6 +121,19 @@ def test_a_class_held_impossible_costs_infinitely_unless_it_has_no_weight():
     sure = [[1.0, 0.0], [1.0, 0.0]]
     assert negative_log_likelihood_loss([0, 1], sure, family="categorical") == np.inf
     assert negative_log_likelihood_loss([0, 1], sure, family="categorical", sample_weight=[1, 0]) == 0.0
+
+
+def test_what_was_held_impossible_outweighs_point_masses_that_were_hit():
+    points = [[0.0, 0.0], [0.0, 0.0]]
+    assert negative_log_likelihood_loss([0.0, 0.0], points, family="normal") == -np.inf
+    assert negative_log_likelihood_loss([0.0, 1.0], points, family="normal") == np.inf
+    assert negative_log_likelihood_loss([0.0, 1.0], points, family="normal", sample_weight=[1, 0]) == -np.inf
+
+
+@pytest.mark.parametrize("parameters", [[1e308, 1.0], [0.0, 1.7e308]])
+def test_crps_of_numbers_too_large_is_refused(parameters):
+    with pytest.raises(ValueError, match="too large"):
+        crps_loss([-1e308], [[parameters], [[-parameters[0], parameters[1]]]])
 
 
 def test_crps_is_the_integral_of_the_squared_distance_to_the_step():

@@ -16,6 +16,7 @@ from epiboost._atomic import whole_file
 from epiboost._optional import require
 from epiboost._typing import AnyArray
 from epiboost.calibrated import CalibratedClassifier
+from epiboost.labels import label_codes
 
 _MEASURES = ("total", "knowledge")
 _DOTS_PER_INCH = 110
@@ -203,7 +204,7 @@ def _classification(model: Any, X: Any, y: AnyArray, coverage: float) -> dict[st
     error_rate = float(np.mean(model.predict(X) != np.asarray(y)))
     if isinstance(model, CalibratedClassifier):
         sets = model.predict_set(X, coverage)
-        held = sets[np.arange(len(sets)), np.searchsorted(classes, y)]
+        held = sets[np.arange(len(sets)), label_codes(y, classes, name="y_true")]
         figures |= {"set_coverage": float(held.mean()), "set_size": float(sets.sum(axis=1).mean())}
     return {"error_rate": error_rate, **figures}
 

@@ -34,6 +34,9 @@ from epiboost._typing import Family, Floats
 Unit: TypeAlias = Literal["variance", "nats"]
 """What an uncertainty is measured in: squared units of the target, or nats of entropy."""
 
+Measure: TypeAlias = Literal["total", "data", "knowledge"]
+"""A part of the uncertainty."""
+
 FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 """The libraries a frame can be made with."""
 

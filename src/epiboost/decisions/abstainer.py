@@ -24,7 +24,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.decisions.measures import Measure, check_measure, measured
+from epiboost.decisions.measures import check_measure, measured
+from epiboost.labels import label_codes
+from epiboost.uncertainty import Measure
 
 _N_LINES = 20
 
@@ -106,11 +108,12 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         self.tolerance = tolerance
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
-        """Learn on validation rows, which the model has not been trained on, when to hand a case over.
+        """Learn on validation rows when to hand a case over.
 
         Parameters
         ----------
         X : table of shape (n, features)
+            Rows that the model has not been trained, early-stopped or calibrated on: the bound rests on it.
         y : array of shape (n,)
 
         Returns
@@ -121,6 +124,13 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         -----
         TargetNotMetWarning
             If no bound is as small as ``max_error``. Then every case is handed over.
+
+        Raises
+        ------
+        ValueError
+            For no rows, tables of different lengths, uncertainties that are NaN, targets that are not finite, labels
+            that the model does not know, and parameters that make no sense. Uncertainties may be all equal: all cases
+            are then kept, or none.
         """
         self._check_parameters()
         wrong = self._wrong(X, y)
@@ -153,6 +163,11 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             The model's prediction for every case.
         kept : array of bool, of shape (n,)
             False where the case is to be handed to a person.
+
+        Raises
+        ------
+        ValueError
+            For no rows and uncertainties that are NaN.
         """
         check_is_fitted(self, "threshold_")
         prediction: AnyArray = self.model.predict(X)
@@ -192,7 +207,8 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             message = f"y must hold one target a row, shape {prediction.shape}, got {target.shape}"
             raise ValueError(message)
         if self.tolerance is None:
-            return np.asarray(np.not_equal(prediction, target), dtype=bool)
+            codes = (label_codes(labels, self.model.classes_, name="y") for labels in (prediction, target))
+            return np.not_equal(*codes)
         distance = np.abs(prediction - target.astype(np.float64))
         if not np.isfinite(distance).all():
             message = "y must be finite"

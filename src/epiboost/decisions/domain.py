@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._typing import Floats, Integers
 from epiboost.calibration import conformal_quantile
-from epiboost.decisions.measures import Measure, check_measure, measured
+from epiboost.decisions.measures import check_measure, measured
+from epiboost.uncertainty import Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,8 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Parameters
         ----------
         X : table of shape (n, features)
-            Rows that the model has not been trained on: it is surer of those than of any others. A rate of 0.05 takes
-            19 rows at least.
+            Rows that the model has not been trained, early-stopped or calibrated on: it is surer of those than of any
+            others. A rate of 0.05 takes 19 rows at least.
         y : ignored
 
         Returns

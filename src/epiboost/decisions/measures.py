@@ -1,11 +1,11 @@
 """Which part of the uncertainty a decision looks at."""
 
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
+
+import numpy as np
 
 from epiboost._typing import Floats
-
-Measure: TypeAlias = Literal["total", "data", "knowledge"]
-"""A part of the uncertainty."""
+from epiboost.uncertainty import Measure
 
 
 def check_measure(measure: str) -> None:
@@ -19,6 +19,12 @@ def check_measure(measure: str) -> None:
 
 
 def measured(model: Any, X: Any, measure: Measure) -> Floats:  # noqa: ANN401 (any model that knows its uncertainty)
-    """Return one part of a model's uncertainty for each row."""
+    """Return one part of a model's uncertainty for each row: of one row at least, and none that is NaN."""
     values: Floats = getattr(model.predict_uncertainty(X), measure)
+    if not len(values):
+        message = "there are no rows; at least one is needed"
+        raise ValueError(message)
+    if np.isnan(values).any():
+        message = f"{measure} uncertainty must not be NaN, got {np.count_nonzero(np.isnan(values))} such values"
+        raise ValueError(message)
     return values

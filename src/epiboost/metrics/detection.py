@@ -22,7 +22,7 @@ def ood_auc_score(
     uncertainty : array of shape (n,)
         Larger is less sure; only the order matters, and it may be infinite. Knowledge uncertainty is the usual choice.
     sample_weight : array of shape (n,), optional
-        What each row counts for; none may be negative.
+        What each row counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def ood_average_precision_score(
     uncertainty : array of shape (n,)
         Larger is less sure; only the order matters, and it may be infinite.
     sample_weight : array of shape (n,), optional
-        What each row counts for; none may be negative.
+        What each row counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def ood_false_positive_rate(
     true_positive_rate : float, default=0.95
         The share of rows from outside to be found: above 0, at most 1.
     sample_weight : array of shape (n,), optional
-        What each row counts for; none may be negative.
+        What each row counts for; none may be negative, nor all zero.
 
     Returns
     -------

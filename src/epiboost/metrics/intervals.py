@@ -20,7 +20,7 @@ def interval_coverage_score(
     interval : array of shape (n, 2) or (n, k, 2)
         Lower and upper ends, of one coverage or of k; they may be infinite.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative.
+        What each sample counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def interval_width(interval: npt.ArrayLike, *, sample_weight: npt.ArrayLike | No
     interval : array of shape (n, 2) or (n, k, 2)
         Lower and upper ends, of one coverage or of k.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative.
+        What each sample counts for; none may be negative, nor all zero.
 
     Returns
     -------

@@ -15,7 +15,7 @@ widths come with their sign turned. A model at the end of a pipeline is asked wh
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,7 @@ from epiboost.metrics.detection import ood_auc_score, ood_average_precision_scor
 from epiboost.metrics.intervals import interval_coverage_score, interval_width
 from epiboost.metrics.losses import brier_loss, crps_loss, negative_log_likelihood_loss
 from epiboost.metrics.ranking import Loss, prediction_rejection_score
-
-Measure: TypeAlias = Literal["total", "data", "knowledge"]
-"""A part of the uncertainty."""
+from epiboost.uncertainty import Measure
 
 _Scoring: TypeAlias = Callable[..., float]
 

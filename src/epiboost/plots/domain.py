@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from epiboost._typing import Floats
 from epiboost.metrics.detection import ood_auc_score
 from epiboost.metrics.inputs import check_values
 from epiboost.plots.style import BLACK, BLUE, GREY, ORANGE, new_axes, plain, scale_by_logarithm
+from epiboost.uncertainty import Measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +66,7 @@ class DomainDisplay:
         X: Any,  # noqa: ANN401 (anything the model reads)
         X_out: Any,  # noqa: ANN401 (anything the model reads)
         *,
-        measure: Literal["total", "data", "knowledge"] = "knowledge",
+        measure: Measure = "knowledge",
         ax: Sequence[Axes] | None = None,
     ) -> Self:
         """Ask a model how unsure it is of rows in and out of the domain, and draw it.
