@@ -280,8 +280,32 @@ def test_measures_of_normals_are_what_their_names_say():
             quad(lambda x: _relative(Posterior(one, "normal"), mixture, x), -40, 40, limit=300)[0]  # noqa: B023
             for one in members
         ]
-        assert found.mutual_information[row] == pytest.approx(np.mean(divergence), abs=2e-3)
+        assert found.mutual_information[row] == pytest.approx(np.mean(divergence), abs=1e-6)
     assert found.expected_pairwise_kl == pytest.approx(found.mutual_information + found.reverse_mutual_information)
+
+
+@pytest.mark.parametrize("ratio", [1, 3, 5, 10, 30, 1000])
+@pytest.mark.parametrize("distance", [0.0, 2.0, 40.0])
+def test_mutual_information_sees_narrow_members_beside_wide_ones(ratio, distance):
+    members = np.array([[0.0, 1.0], [distance, ratio**2], [1.0, 4.0]])
+    x = np.unique(np.concatenate([mean + np.sqrt(v) * np.linspace(-12, 12, 20_001) for mean, v in members]))
+    logs = np.array([Posterior([[one]], "normal").logpdf(x[np.newaxis])[0] for one in members])
+    divergence = (np.exp(logs) * (logs - np.logaddexp.reduce(logs) + np.log(3))).mean(axis=0)
+    exact = np.sum(np.diff(x) * (divergence[1:] + divergence[:-1])) / 2
+    found = disagreement(members[:, np.newaxis], family="normal")
+    assert found.mutual_information[0] == pytest.approx(exact, rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "words"),
+    [(np.empty((2, 0, 2)), "empty|at least one sample"), (np.full((2, 3, 2), np.nan), "finite")],
+)
+def test_what_nobody_predicted_is_refused(prediction, words):
+    for family in ("normal", "categorical"):
+        with pytest.raises(ValueError, match=words):
+            disagreement(prediction, family=family)
+    with pytest.raises(ValueError, match=words):
+        probability_integral_transform(np.zeros(prediction.shape[1]), prediction)
 
 
 def _relative(one, other, x):
