@@ -291,6 +291,7 @@ def test_the_detector_finds_gaps_of_a_model():
     y = rng.normal(size=36)[X[:, 0] * 6 + X[:, 1]] + 0.1 * rng.normal(size=len(X))
     model = EpiBoostRegressor(n_members=5, n_estimators=150, learning_rate=0.3, n_jobs=1, random_state=0)
     detector = DomainDetector(model.fit(X[:2000], y[:2000])).fit(X[2000:])
+    assert detector.n_features_in_ == 2
     assert (detector.predict([[2, 2], [2, 3], [3, 2], [3, 3]]) == -1).mean() >= 0.75
     assert (detector.predict(X[2000:]) == 1).mean() >= 0.94
 
@@ -313,6 +314,11 @@ def test_a_detector_that_is_not_fitted_says_so():
     for method in ("predict", "decision_function", "drift"):
         with pytest.raises(NotFittedError):
             getattr(DomainDetector(Oracle()), method)(domain(5, 0))
+
+
+def test_a_batch_as_sure_as_all_others_has_not_drifted():
+    test = DomainDetector(Oracle()).fit(np.ones((40, 3))).drift(np.ones((5, 3)))
+    assert (test.statistic, test.p_value, test.share_outside) == (0.5, 1.0, 0.0)
 
 
 # Acquisition

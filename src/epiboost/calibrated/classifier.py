@@ -27,7 +27,8 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         A fitted model.
     scale_share : float, default=0.25
         About the share of the calibration rows from which the temperature is learned: the rest is brought to a number
-        that meets coverages of 0.5, 0.8, 0.9 and 0.95 exactly.
+        that guarantees 0.5, 0.8, 0.9 and 0.95 and no more. Sets hold the true class more often all the same where the
+        most probable class, which always belongs to them, is right more often than that.
     random_state : int or None, default=0
         The seed of the split of the calibration rows; None is another split each time.
 

@@ -60,6 +60,10 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Score below which a row is foreign: ``decision_function = score_samples - offset_``.
     scores_ : array of shape (n,)
         Scores of the in-domain rows, in order.
+    n_features_in_ : int
+        Number of columns that the model reads.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if they had any.
 
     Examples
     --------
@@ -104,7 +108,7 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Raises
         ------
         ValueError
-            If there are too few rows for the rate, or none of them has any knowledge uncertainty.
+            If there are too few rows for the rate, none of them has any knowledge uncertainty, or some is NaN.
         """
         check_measure(self.measure)
         if not 0.0 < self.false_alarm_rate < 1.0:
@@ -123,6 +127,9 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
             )
             raise ValueError(message) from error
         self.scores_: Floats = -uncertainty[::-1]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.model, name):
+                setattr(self, name, getattr(self.model, name))
         return self
 
     def score_samples(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
@@ -178,7 +185,12 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         -------
         DriftTest
             A small p-value says that the batch comes from somewhere else. A drift to rows that the model knows better
-            is not looked for.
+            is not looked for. If all uncertainties are equal, the p-value is 1.
+
+        Raises
+        ------
+        ValueError
+            For no rows and uncertainties that are NaN.
         """
         from scipy.stats import mannwhitneyu  # noqa: PLC0415 (slow to import)
 

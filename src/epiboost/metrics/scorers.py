@@ -72,7 +72,8 @@ def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric 
           "expected_calibration_error" (option ``n_bins``): with their sign turned;
         - "interval_coverage_score": minus the distance between the observed and the wanted ``coverage`` (0.9),
           "interval_width": minus the mean width at ``coverage``; regressors;
-        - "prediction_rejection_score": option ``measure``, "total" by default;
+        - "prediction_rejection_score": option ``measure``, "total" by default; on a fold without errors it is not
+          defined, and the scorer raises `UndefinedScoreError`;
         - "ood_auc_score", "ood_average_precision_score", "ood_false_positive_rate" (sign turned): options ``X_out``,
           rows from outside the domain, which are needed, and ``measure``, "knowledge" by default.
     **options
