@@ -221,7 +221,8 @@ def test_bad_rows_are_refused():
 
 def test_labels_that_the_model_does_not_know_are_refused(models, table):
     X, _ = table
-    for labels in (np.full(50, 7), np.full(50, "one"), np.full(50, np.nan)):
+    Abstainer(models["classifier"], coverage=0.5).fit(X[:50], np.full(50, 1).astype(object))
+    for labels in (np.full(50, 7), np.full(50, "one"), np.full(50, np.nan), np.full(50, "one").astype(object)):
         with pytest.raises(ValueError, match="y holds"):
             Abstainer(models["classifier"], coverage=0.5).fit(X[:50], labels)
 

@@ -136,6 +136,11 @@ def test_crps_of_numbers_too_large_is_refused(parameters):
         crps_loss([-1e308], [[parameters], [[-parameters[0], parameters[1]]]])
 
 
+def test_crps_too_large_to_be_added_up_is_refused():
+    with pytest.raises(ValueError, match="the score is not finite"):
+        crps_loss(np.full(3, 1e308), np.tile([0.0, 1.0], (3, 1)))
+
+
 def test_crps_is_the_integral_of_the_squared_distance_to_the_step():
     for row in range(5):
         single = normal([row])
@@ -196,6 +201,7 @@ def test_many_intervals_are_judged_at_once():
 def test_ends_belong_to_the_interval_and_may_be_infinite():
     assert interval_coverage_score([1.0, 2.0], [[1.0, 1.5], [-np.inf, 2.0]]) == 1.0
     assert interval_width([[-np.inf, 2.0]]) == np.inf
+    assert interval_width([[-1e308, 1e308]]) == np.inf
 
 
 @pytest.mark.parametrize(
@@ -203,6 +209,8 @@ def test_ends_belong_to_the_interval_and_may_be_infinite():
     [
         ([[1.0, 0.0]], "lower end of an interval must not lie above"),
         ([[np.nan, 0.0]], "must not be NaN, got 1"),
+        ([[np.inf, np.inf]], "begins at infinity"),
+        ([[-np.inf, -np.inf]], "ends at minus infinity"),
         ([1.0, 0.0], r"shape \(n, 2\) or \(n, k, 2\), got \(2,\)"),
     ],
 )
@@ -406,6 +414,13 @@ def test_a_scorer_travels_to_other_processes():
     again = pickle.loads(pickle.dumps(scorer("interval_width", coverage=0.5)))  # noqa: S301 (bytes of our own)
     model = EpiBoostRegressor(**SMALL).fit(X_TABLE, Y_TABLE)
     assert again(model, X_TABLE, Y_TABLE) == scorer("interval_width", coverage=0.5)(model, X_TABLE, Y_TABLE)
+
+
+def test_a_classifier_has_no_intervals_to_score():
+    model = EpiBoostClassifier(**SMALL).fit(X_TABLE, Y_TABLE > 0)
+    for metric in ("interval_width", "interval_coverage_score"):
+        with pytest.raises(ValueError, match="intervals are for regressors, got EpiBoostClassifier"):
+            scorer(metric)(model, X_TABLE, Y_TABLE > 0)
 
 
 def test_several_scorers_are_used_at_once():

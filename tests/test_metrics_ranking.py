@@ -259,3 +259,8 @@ def test_errors_that_cannot_be_squared_are_refused():
     assert prediction_rejection_score([1e200, 0.0], [0.0, 1.0], [2, 1], loss="absolute") == 1.0
     with pytest.raises(ValueError, match="absolute errors must be finite"):
         prediction_rejection_score([1e308, 0.0], [-1e308, 1.0], [1, 2], loss="absolute")
+
+
+def test_labels_of_two_kinds_are_not_compared():
+    with pytest.raises(ValueError, match="y_true holds <U1 and y_pred int64; give labels of the same kind"):
+        prediction_rejection_score(["a", "b"], [1, 2], [1, 2])

@@ -199,6 +199,11 @@ def test_domains_from_predictions_are_those_of_the_metric():
     assert display.inside.tolist() == [1.0, 3.0]
 
 
+def test_domains_are_drawn_by_a_part_of_the_uncertainty(models):
+    with pytest.raises(ValueError, match="measure must be one of"):
+        DomainDisplay.from_estimator(models["regressor"], models["X"], models["X"], measure="doubt")
+
+
 def test_domains_of_one_value_are_drawn_and_bad_ones_refused():
     assert DomainDisplay.from_predictions([0, 1, 0], [0.0, 0.0, 0.0], ax=axes(2)).roc_auc == 0.5
     with pytest.raises(ValueError, match="inside is empty"):

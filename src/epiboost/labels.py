@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from epiboost._typing import AnyArray, Integers
 
-_TEXT = "OUS"
+_TEXT, _NUMBERS = "US", "biuf"
 
 
 def label_codes(labels: npt.ArrayLike, classes: Sequence[object] | AnyArray, *, name: str) -> Integers:
@@ -17,14 +17,12 @@ def label_codes(labels: npt.ArrayLike, classes: Sequence[object] | AnyArray, *, 
     array([1, 0])
     """
     given, known = np.asarray(labels), np.asarray(classes)
-    if (known.dtype.kind in _TEXT) != (given.dtype.kind in _TEXT):
-        message = f"{name} holds {given.dtype} and the classes are {known.tolist()}; give labels of the same kind"
-        raise ValueError(message)
     try:
+        check_same_kind(given, known)
         order = np.argsort(known, kind="stable")
         places = np.minimum(np.searchsorted(known, given, sorter=order), len(known) - 1)
     except TypeError as error:
-        message = f"{name} holds labels that have no order beside the classes {known.tolist()}; give the same kind"
+        message = f"{name} holds {given.dtype} and the classes are {known.tolist()}; give labels of the same kind"
         raise ValueError(message) from error
     codes: Integers = order[places].astype(np.int64)
     strange = known[codes] != given
@@ -32,3 +30,15 @@ def label_codes(labels: npt.ArrayLike, classes: Sequence[object] | AnyArray, *, 
         message = f"{name} holds {given[strange].tolist()[0]!r}, which is none of the classes {known.tolist()}"
         raise ValueError(message)
     return codes
+
+
+def check_same_kind(some: AnyArray, others: AnyArray) -> None:
+    """Raise a TypeError if some labels are text and others numbers; objects may be either.
+
+    >>> check_same_kind(np.array([1, 2]), np.array([1.0, 2.0]))
+    """
+    if (some.dtype.kind in _TEXT and others.dtype.kind in _NUMBERS) or (
+        some.dtype.kind in _NUMBERS and others.dtype.kind in _TEXT
+    ):
+        message = f"text and numbers cannot be compared: {some.dtype}, {others.dtype}"
+        raise TypeError(message)

@@ -50,6 +50,16 @@ _BLOCK_ELEMENTS = 1 << 15
 """Parameters of one member worked on at a time: a few such temporaries stay in the processor's cache."""
 
 
+def check_measure(measure: str) -> None:
+    """Raise an error if there is no such part.
+
+    >>> check_measure("knowledge")
+    """
+    if measure not in get_args(Measure):
+        message = f"measure must be one of {get_args(Measure)}, got {measure!r}"
+        raise ValueError(message)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Uncertainty:
     """How unsure a model is of each sample, in total and by cause.

@@ -26,9 +26,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.decisions.measures import check_measure, measured
+from epiboost.decisions.measures import measured
 from epiboost.labels import label_codes
-from epiboost.uncertainty import Measure
+from epiboost.uncertainty import Measure, check_measure
 
 _N_LINES = 20
 

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._typing import Floats, Integers
 from epiboost.calibration import conformal_quantile
-from epiboost.decisions.measures import check_measure, measured
-from epiboost.uncertainty import Measure
+from epiboost.decisions.measures import measured
+from epiboost.uncertainty import Measure, check_measure
 
 
 @dataclass(frozen=True, slots=True)

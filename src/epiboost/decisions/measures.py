@@ -1,21 +1,11 @@
 """Which part of the uncertainty a decision looks at."""
 
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from epiboost._typing import Floats
 from epiboost.uncertainty import Measure
-
-
-def check_measure(measure: str) -> None:
-    """Raise an error if there is no such part.
-
-    >>> check_measure("knowledge")
-    """
-    if measure not in get_args(Measure):
-        message = f"measure must be one of {get_args(Measure)}, got {measure!r}"
-        raise ValueError(message)
 
 
 def measured(model: Any, X: Any, measure: Measure) -> Floats:  # noqa: ANN401 (any model that knows its uncertainty)

@@ -123,11 +123,12 @@ def crps_loss(y_true: npt.ArrayLike, prediction: Prediction, *, sample_weight: n
     y = check_values(y_true, "y_true")
     check_length(y, posterior.n_samples, "y_true")
     weight = check_weight(sample_weight, posterior.n_samples)
-    scores = _crps(y, posterior)
-    if not np.isfinite(scores).all():
-        message = "y_true and the prediction hold numbers that are too large: the score of some samples is not finite"
+    with np.errstate(over="ignore", invalid="ignore"):
+        score = average(_crps(y, posterior), weight)
+    if not np.isfinite(score):
+        message = "y_true and the prediction hold numbers that are too large: the score is not finite"
         raise ValueError(message)
-    return average(scores, weight)
+    return score
 
 
 def brier_loss(
@@ -175,7 +176,6 @@ def brier_loss(
     return average(np.square(distance).sum(axis=1), check_weight(sample_weight, posterior.n_samples))
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def _crps(y: Floats, posterior: Posterior) -> Floats:
     """Return the score of each sample: the members' distance from the outcome less half that from one another."""
     means, variances = posterior.parameters[:, :, 0], posterior.parameters[:, :, 1]

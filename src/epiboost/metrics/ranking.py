@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._typing import Floats
+from epiboost.labels import check_same_kind
 from epiboost.metrics.inputs import check_uncertainty, check_values, check_weight
 
 Loss: TypeAlias = Literal["auto", "zero_one", "squared", "absolute"]
@@ -212,6 +213,11 @@ def prediction_errors(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, loss: Los
     if loss == "auto":
         loss = "squared" if "f" in {targets.dtype.kind, predictions.dtype.kind} else "zero_one"
     if loss == "zero_one":
+        try:
+            check_same_kind(targets, predictions)
+        except TypeError as error:
+            message = f"y_true holds {targets.dtype} and y_pred {predictions.dtype}; give labels of the same kind"
+            raise ValueError(message) from error
         wrong: Floats = np.not_equal(targets, predictions).astype(np.float64)
         return wrong
     with np.errstate(over="ignore"):

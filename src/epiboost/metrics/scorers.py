@@ -15,7 +15,7 @@ widths come with their sign turned. A model at the end of a pipeline is asked wh
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from epiboost.metrics.detection import ood_auc_score, ood_average_precision_scor
 from epiboost.metrics.intervals import interval_coverage_score, interval_width
 from epiboost.metrics.losses import brier_loss, crps_loss, negative_log_likelihood_loss
 from epiboost.metrics.ranking import Loss, prediction_rejection_score
-from epiboost.uncertainty import Measure
+from epiboost.uncertainty import Measure, check_measure
 
 _Scoring: TypeAlias = Callable[..., float]
 
@@ -104,9 +104,7 @@ def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric 
     if "X_out" in allowed and "X_out" not in options:
         message = f"{metric} needs the option X_out: rows from outside the domain"
         raise ValueError(message)
-    if options.get("measure", "total") not in get_args(Measure):
-        message = f"measure must be one of {get_args(Measure)}, got {options['measure']!r}"
-        raise ValueError(message)
+    check_measure(options.get("measure", "total"))
     return Scorer(metric, options)
 
 
@@ -142,12 +140,20 @@ def _calibration(model: Any, X: Any, y: Any, weight: Any, n_bins: int = 15) -> f
 
 
 def _coverage(model: Any, X: Any, y: Any, weight: Any, coverage: float = 0.9) -> float:  # noqa: ANN401
-    observed = interval_coverage_score(y, model.predict_interval(X, coverage), sample_weight=weight)
+    observed = interval_coverage_score(y, _intervals(model, X, coverage), sample_weight=weight)
     return -abs(float(observed) - coverage)
 
 
 def _width(model: Any, X: Any, y: Any, weight: Any, coverage: float = 0.9) -> float:  # noqa: ANN401, ARG001
-    return -float(interval_width(model.predict_interval(X, coverage), sample_weight=weight))
+    return -float(interval_width(_intervals(model, X, coverage), sample_weight=weight))
+
+
+def _intervals(model: Any, X: Any, coverage: float) -> Floats:  # noqa: ANN401
+    if not hasattr(model, "predict_interval"):
+        message = f"intervals are for regressors, got {model!r}"
+        raise ValueError(message)
+    intervals: Floats = model.predict_interval(X, coverage)
+    return intervals
 
 
 def _rejection(model: Any, X: Any, y: Any, weight: Any, measure: Measure = "total") -> float:  # noqa: ANN401

@@ -13,7 +13,7 @@ from epiboost._typing import Floats
 from epiboost.metrics.detection import check_is_out, ood_auc_score
 from epiboost.metrics.inputs import check_values
 from epiboost.plots.style import BLACK, BLUE, GREY, ORANGE, new_axes, plain, scale_by_logarithm
-from epiboost.uncertainty import Measure
+from epiboost.uncertainty import Measure, check_measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,6 +87,7 @@ class DomainDisplay:
         ax : sequence of two matplotlib Axes, or None
             None makes a new figure.
         """
+        check_measure(measure)
         inside, outside = (getattr(estimator.predict_uncertainty(rows), measure) for rows in (X, X_out))
         return cls(inside, outside, measure=measure).plot(ax)
 
