@@ -63,6 +63,16 @@ def test_the_conformal_quantile_is_exceeded_by_no_more_than_a_fair_share_of_rank
     assert (rank - 1) / (n + 1) < coverage
 
 
+def test_rows_that_guarantee_lie_in_the_intervals_that_rest_on_them(calibrated):
+    model = calibrated["regressor"]
+    n = len(model.scores_)
+    ranks = np.arange(1, n + 1)
+    interval = model.predict_interval(X[HELD_OUT], ranks / (n + 1))
+    y = Y[HELD_OUT][:, np.newaxis]
+    inside = (interval[..., 0] <= y) & (y <= interval[..., 1])
+    assert (inside[model._parts(len(y))[1]].sum(axis=0) >= ranks).all()
+
+
 def test_intervals_of_many_coverages_hold_the_target_as_often_as_they_say(calibrated):
     coverages = np.array([0.5, 0.8, 0.9, 0.95])
     observed = interval_coverage_score(Y[TEST], calibrated["regressor"].predict_interval(X[TEST], coverages))
@@ -138,7 +148,28 @@ def test_scales_do_not_depend_on_units():
 def test_scales_are_defined_where_something_is_zero_everywhere(zero):
     parts = {"residual": np.linspace(-1.0, 2.0, 20), "data": np.ones(20), "knowledge": np.ones(20), zero: np.zeros(20)}
     scales = fit_scales(**parts)
+    assert np.isfinite([scales.constant, scales.data, scales.knowledge]).all()
     assert np.isfinite(scales.variance(parts["data"], parts["knowledge"])).all()
+    if zero != "residual":
+        assert getattr(scales, zero) == 0.0
+
+
+@pytest.mark.parametrize("broken", [np.inf, np.nan, 1e200])
+def test_residuals_without_a_finite_square_have_no_scales(broken):
+    with pytest.raises(ValueError, match="must be finite to learn their scales"):
+        fit_scales(np.array([1.0, broken]), np.ones(2), np.ones(2))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e3])
+@pytest.mark.parametrize("alone", [{"ensemble": "single"}, {"n_members": 1}], ids=str)
+def test_a_model_without_knowledge_uncertainty_is_calibrated_by_data_alone(alone, unit):
+    model = EpiBoostRegressor(**{**SMALL, **alone}).fit(X[TRAIN], unit * Y[TRAIN])
+    calibrated = model.calibrate(X[HELD_OUT], unit * Y[HELD_OUT])
+    assert calibrated.scales_.knowledge == 0.0
+    assert np.isfinite(calibrated.scores_).all()
+    interval = calibrated.predict_interval(X[TEST], 0.9)
+    assert interval_coverage_score(unit * Y[TEST], interval) == pytest.approx(0.9, abs=0.05)
+    assert np.isfinite(calibrated.predict_posterior(X[TEST]).parameters).all()
 
 
 def test_temperature_undoes_overconfidence():
@@ -217,6 +248,15 @@ def test_a_calibrated_model_comes_back_from_pickle_and_from_a_file(calibrated, t
 
 
 @every_task
+def test_a_calibration_without_a_seed_can_be_saved(models, task, tmp_path):
+    model = models[task].calibrate(X_cal=X[HELD_OUT], y_cal=TARGETS[task][HELD_OUT], random_state=None)
+    model.save(tmp_path / "model.epib")
+    again = type(model).load(tmp_path / "model.epib")
+    same(again, model, task)
+    assert again.random_state is None
+
+
+@every_task
 def test_a_file_of_another_kind_is_refused(models, calibrated, task, tmp_path):
     models[task].save(tmp_path / "plain.epib")
     calibrated[task].save(tmp_path / "calibrated.epib")
@@ -281,7 +321,7 @@ def test_rows_that_cannot_calibrate_are_refused(models, rows, targets, words):
 
 
 def test_a_label_that_the_model_does_not_know_is_refused(models):
-    with pytest.raises(ValueError, match="labels that the model does not know: odd"):
+    with pytest.raises(ValueError, match="y holds 'odd', which is none of the classes"):
         models["classifier"].calibrate(X[:10], np.full(10, "odd"))
 
 

@@ -175,8 +175,8 @@ def test_abstention_works_with_models_and_calibrated_models(models, table):
     X, y = table
     regressor, classifier = models["regressor"], models["classifier"]
     labels = np.digitize(y, [-0.3, 0.3])
-    held_out, test = slice(300, 1000), slice(1000, None)
-    for model in (classifier, classifier.calibrate(X[held_out], labels[held_out])):
+    calibration, held_out, test = slice(300, 600), slice(600, 1000), slice(1000, None)
+    for model in (classifier, classifier.calibrate(X[calibration], labels[calibration])):
         prediction, kept = Abstainer(model, coverage=0.4).fit(X[held_out], labels[held_out]).predict(X[test])
         assert (prediction != labels[test])[kept].mean() < (prediction != labels[test])[~kept].mean()
     abstainer = Abstainer(regressor, max_error=0.4, tolerance=0.3).fit(X[held_out], y[held_out])
@@ -217,6 +217,30 @@ def test_bad_rows_are_refused():
         Abstainer(Labels(), coverage=0.5).fit(X, wrong[:9])
     with pytest.raises(NotFittedError):
         Abstainer(Labels(), coverage=0.5).predict(X)
+
+
+def test_labels_that_the_model_does_not_know_are_refused(models, table):
+    X, _ = table
+    Abstainer(models["classifier"], coverage=0.5).fit(X[:50], np.full(50, 1).astype(object))
+    for labels in (np.full(50, 7), np.full(50, "one"), np.full(50, np.nan), np.full(50, "one").astype(object)):
+        with pytest.raises(ValueError, match="y holds"):
+            Abstainer(models["classifier"], coverage=0.5).fit(X[:50], labels)
+
+
+@pytest.mark.parametrize("decision", [Abstainer(Labels(), coverage=0.5), DomainDetector(Oracle(), measure="total")])
+@pytest.mark.parametrize(
+    ("rows", "words"), [(np.array([[0.0, np.nan, 0.0]]), "must not be NaN, got 1"), (np.empty((0, 3)), "no rows")]
+)
+def test_decisions_are_not_made_by_nan_nor_without_rows(decision, rows, words):
+    good, _ = cases(100, 0)
+    decision = clone(decision)
+    with pytest.raises(ValueError, match=words):
+        decision.fit(rows, np.zeros(len(rows)))
+    decision.fit(good, np.zeros(100))
+    for method in ("predict", "score_samples", "decision_function", "drift"):
+        if hasattr(decision, method):
+            with pytest.raises(ValueError, match=words):
+                getattr(decision, method)(rows)
 
 
 # Domains
@@ -268,6 +292,7 @@ def test_the_detector_finds_gaps_of_a_model():
     y = rng.normal(size=36)[X[:, 0] * 6 + X[:, 1]] + 0.1 * rng.normal(size=len(X))
     model = EpiBoostRegressor(n_members=5, n_estimators=150, learning_rate=0.3, n_jobs=1, random_state=0)
     detector = DomainDetector(model.fit(X[:2000], y[:2000])).fit(X[2000:])
+    assert detector.n_features_in_ == 2
     assert (detector.predict([[2, 2], [2, 3], [3, 2], [3, 3]]) == -1).mean() >= 0.75
     assert (detector.predict(X[2000:]) == 1).mean() >= 0.94
 
@@ -290,6 +315,11 @@ def test_a_detector_that_is_not_fitted_says_so():
     for method in ("predict", "decision_function", "drift"):
         with pytest.raises(NotFittedError):
             getattr(DomainDetector(Oracle()), method)(domain(5, 0))
+
+
+def test_a_batch_as_sure_as_all_others_has_not_drifted():
+    test = DomainDetector(Oracle()).fit(np.ones((40, 3))).drift(np.ones((5, 3)))
+    assert (test.statistic, test.p_value, test.share_outside) == (0.5, 1.0, 0.0)
 
 
 # Acquisition

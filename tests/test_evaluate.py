@@ -9,7 +9,7 @@ from matplotlib import image
 from pyarrow import csv
 from typer.testing import CliRunner
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, commands, metrics
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, commands, metrics, persistence
 from epiboost.evaluation import evaluate
 
 SMALL = {"n_members": 3, "n_estimators": 30, "n_jobs": 1, "random_state": 0}
@@ -86,6 +86,29 @@ def test_a_calibrated_classifier_is_judged_by_its_sets(files):
     assert found["set_coverage"] == sets[np.arange(150), (GRADE[HELD_OUT] == "low").astype(int)].mean()
     assert found["set_size"] == sets.sum(axis=1).mean()
     assert found["error_rate"] == (model.predict(rows(HELD_OUT)) != GRADE[HELD_OUT]).mean()
+
+
+@pytest.mark.parametrize(
+    ("kind", "passes"),
+    [("regressor", 1), ("classifier", 1), ("calibrated regressor", 2), ("calibrated classifier", 2)],
+)
+def test_the_table_is_predicted_once_and_once_more_for_what_is_guaranteed(files, kind, passes, monkeypatch):
+    _, models = files
+    trained = models[kind.split()[-1]]
+    counted, predict = [], type(trained).predict_posterior
+    monkeypatch.setattr(type(trained), "predict_posterior", lambda self, X: counted.append(1) or predict(self, X))
+    evaluate(models[kind], rows(HELD_OUT), (PRICE if "regressor" in kind else GRADE)[HELD_OUT])
+    assert len(counted) == passes
+
+
+def test_the_model_file_is_read_once(files, monkeypatch):
+    folder, _ = files
+    counted, read = [], persistence.read
+    monkeypatch.setattr(persistence, "read", lambda path: counted.append(1) or read(path))
+    for kind in ("regressor", "calibrated regressor"):
+        counted.clear()
+        assert epiboost("evaluate", folder / f"{kind}.epib", folder / "regressor.csv").exit_code == 0
+        assert len(counted) == 1
 
 
 def test_a_model_without_errors_has_no_rejection_score(files):

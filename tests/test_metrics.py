@@ -45,6 +45,9 @@ METRICS = {
     "class calibration": lambda y, rows, weight: expected_calibration_error(
         y[1], classes(rows), n_bins=4, sample_weight=weight
     ),
+    "class calibration in quantiles": lambda y, rows, weight: expected_calibration_error(
+        y[1], classes(rows), n_bins=4, strategy="quantile", sample_weight=weight
+    ),
 }
 every_metric = pytest.mark.parametrize("metric", sorted(METRICS))
 
@@ -82,6 +85,7 @@ def test_the_order_of_rows_is_irrelevant(metric):
         (np.zeros(N), "zero for every sample"),
         (np.full(N, np.nan), "must be finite"),
         (np.ones(N + 1), "one entry a sample"),
+        (np.full(N, 1e308), "too large to be added up"),
     ],
 )
 def test_weights_that_are_no_counts_are_refused(metric, weight, words):
@@ -117,6 +121,24 @@ def test_a_class_held_impossible_costs_infinitely_unless_it_has_no_weight():
     sure = [[1.0, 0.0], [1.0, 0.0]]
     assert negative_log_likelihood_loss([0, 1], sure, family="categorical") == np.inf
     assert negative_log_likelihood_loss([0, 1], sure, family="categorical", sample_weight=[1, 0]) == 0.0
+
+
+def test_what_was_held_impossible_outweighs_point_masses_that_were_hit():
+    points = [[0.0, 0.0], [0.0, 0.0]]
+    assert negative_log_likelihood_loss([0.0, 0.0], points, family="normal") == -np.inf
+    assert negative_log_likelihood_loss([0.0, 1.0], points, family="normal") == np.inf
+    assert negative_log_likelihood_loss([0.0, 1.0], points, family="normal", sample_weight=[1, 0]) == -np.inf
+
+
+@pytest.mark.parametrize("parameters", [[1e308, 1.0], [0.0, 1.7e308]])
+def test_crps_of_numbers_too_large_is_refused(parameters):
+    with pytest.raises(ValueError, match="too large"):
+        crps_loss([-1e308], [[parameters], [[-parameters[0], parameters[1]]]])
+
+
+def test_crps_too_large_to_be_added_up_is_refused():
+    with pytest.raises(ValueError, match="the score is not finite"):
+        crps_loss(np.full(3, 1e308), np.tile([0.0, 1.0], (3, 1)))
 
 
 def test_crps_is_the_integral_of_the_squared_distance_to_the_step():
@@ -179,6 +201,7 @@ def test_many_intervals_are_judged_at_once():
 def test_ends_belong_to_the_interval_and_may_be_infinite():
     assert interval_coverage_score([1.0, 2.0], [[1.0, 1.5], [-np.inf, 2.0]]) == 1.0
     assert interval_width([[-np.inf, 2.0]]) == np.inf
+    assert interval_width([[-1e308, 1e308]]) == np.inf
 
 
 @pytest.mark.parametrize(
@@ -186,6 +209,8 @@ def test_ends_belong_to_the_interval_and_may_be_infinite():
     [
         ([[1.0, 0.0]], "lower end of an interval must not lie above"),
         ([[np.nan, 0.0]], "must not be NaN, got 1"),
+        ([[np.inf, np.inf]], "begins at infinity"),
+        ([[-np.inf, -np.inf]], "ends at minus infinity"),
         ([1.0, 0.0], r"shape \(n, 2\) or \(n, k, 2\), got \(2,\)"),
     ],
 )
@@ -263,8 +288,32 @@ def test_measures_of_normals_are_what_their_names_say():
             quad(lambda x: _relative(Posterior(one, "normal"), mixture, x), -40, 40, limit=300)[0]  # noqa: B023
             for one in members
         ]
-        assert found.mutual_information[row] == pytest.approx(np.mean(divergence), abs=2e-3)
+        assert found.mutual_information[row] == pytest.approx(np.mean(divergence), abs=1e-6)
     assert found.expected_pairwise_kl == pytest.approx(found.mutual_information + found.reverse_mutual_information)
+
+
+@pytest.mark.parametrize("ratio", [1, 3, 5, 10, 30, 1000])
+@pytest.mark.parametrize("distance", [0.0, 2.0, 40.0])
+def test_mutual_information_sees_narrow_members_beside_wide_ones(ratio, distance):
+    members = np.array([[0.0, 1.0], [distance, ratio**2], [1.0, 4.0]])
+    x = np.unique(np.concatenate([mean + np.sqrt(v) * np.linspace(-12, 12, 20_001) for mean, v in members]))
+    logs = np.array([Posterior([[one]], "normal").logpdf(x[np.newaxis])[0] for one in members])
+    divergence = (np.exp(logs) * (logs - np.logaddexp.reduce(logs) + np.log(3))).mean(axis=0)
+    exact = np.sum(np.diff(x) * (divergence[1:] + divergence[:-1])) / 2
+    found = disagreement(members[:, np.newaxis], family="normal")
+    assert found.mutual_information[0] == pytest.approx(exact, rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "words"),
+    [(np.empty((2, 0, 2)), "empty|at least one sample"), (np.full((2, 3, 2), np.nan), "finite")],
+)
+def test_what_nobody_predicted_is_refused(prediction, words):
+    for family in ("normal", "categorical"):
+        with pytest.raises(ValueError, match=words):
+            disagreement(prediction, family=family)
+    with pytest.raises(ValueError, match=words):
+        probability_integral_transform(np.zeros(prediction.shape[1]), prediction)
 
 
 def _relative(one, other, x):
@@ -365,6 +414,13 @@ def test_a_scorer_travels_to_other_processes():
     again = pickle.loads(pickle.dumps(scorer("interval_width", coverage=0.5)))  # noqa: S301 (bytes of our own)
     model = EpiBoostRegressor(**SMALL).fit(X_TABLE, Y_TABLE)
     assert again(model, X_TABLE, Y_TABLE) == scorer("interval_width", coverage=0.5)(model, X_TABLE, Y_TABLE)
+
+
+def test_a_classifier_has_no_intervals_to_score():
+    model = EpiBoostClassifier(**SMALL).fit(X_TABLE, Y_TABLE > 0)
+    for metric in ("interval_width", "interval_coverage_score"):
+        with pytest.raises(ValueError, match="intervals are for regressors, got EpiBoostClassifier"):
+            scorer(metric)(model, X_TABLE, Y_TABLE > 0)
 
 
 def test_several_scorers_are_used_at_once():

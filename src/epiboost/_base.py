@@ -146,7 +146,11 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         ModelFileError
             If the file is damaged, or is not a model of this class.
         """
-        header, arrays = persistence.read(path)
+        return cls._read(path, *persistence.read(path))
+
+    @classmethod
+    def _read(cls, path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
+        """Make the model of what a file holds."""
         if header.get("estimator") != cls.__name__:
             message = f"{os.fspath(path)}: holds a model of {header.get('estimator')!r}, not of {cls.__name__!r}"
             raise persistence.ModelFileError(message)

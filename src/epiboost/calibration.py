@@ -56,7 +56,13 @@ def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
     Returns
     -------
     Scales
-        All at least zero. Their overall size is that of the squared residuals.
+        All at least zero and finite. Their overall size is that of the squared residuals. An uncertainty that is zero
+        on all rows tells nothing, and its scale is zero: so is that of the knowledge of a model of one member.
+
+    Raises
+    ------
+    ValueError
+        If residuals or uncertainties are not finite, or so large that their squares are not.
 
     Examples
     --------
@@ -70,10 +76,16 @@ def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
     """
     from scipy.optimize import minimize  # noqa: PLC0415 (slow to import, and needed by few)
 
-    squared = np.square(residual)
+    with np.errstate(over="ignore"):
+        squared = np.square(residual)
+    if not all(np.isfinite(part).all() for part in (squared, data, knowledge)):
+        message = "squared residuals and uncertainties must be finite to learn their scales; they are too large or NaN"
+        raise ValueError(message)
     size = max(float(squared.mean()), _TINY)
-    means = np.array([1.0, max(float(data.mean()), _TINY), max(float(knowledge.mean()), _TINY)])
-    parts = np.stack([np.ones_like(data), data / means[1], knowledge / means[2]])
+    kinds = np.stack([np.ones_like(data), data, knowledge])
+    means = kinds.mean(axis=1)
+    told = means > 0.0
+    parts = kinds[told] / means[told, np.newaxis]
     relative = squared / size
 
     def objective(logarithms: Floats) -> tuple[float, Floats]:
@@ -86,11 +98,14 @@ def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
         value = loss.sum() + np.square(distance).sum()
         return float(value), weights * (parts @ slope) + 2.0 * distance
 
-    limits = [(_LOWEST_LOG, _HIGHEST_LOG)] * len(means)
-    fits = [minimize(objective, start, jac=True, method="L-BFGS-B", bounds=limits) for start in _STARTS]
+    limits = [(_LOWEST_LOG, _HIGHEST_LOG)] * len(parts)
+    starts = np.unique(np.array(_STARTS)[:, told], axis=0)
+    fits = [minimize(objective, start, jac=True, method="L-BFGS-B", bounds=limits) for start in starts]
     weights = np.exp(min(fits, key=lambda fit: float(fit.fun)).x)
     weights *= float(np.mean(relative / np.maximum(weights @ parts, _TINY)))
-    constant, data_scale, knowledge_scale = (weights * size / means).tolist()
+    scales = np.zeros(len(kinds))
+    scales[told] = weights * size / means[told]
+    constant, data_scale, knowledge_scale = scales.tolist()
     return Scales(constant, data_scale, knowledge_scale)
 
 

@@ -151,7 +151,10 @@ def evaluate(
         str | None, typer.Option(help="The column to predict.", show_default="the one that is no feature")
     ] = None,
     ood: Annotated[Path | None, typer.Option(help="A table of rows from outside the domain.")] = None,
-    coverage: Annotated[float, typer.Option(help="The coverage of the intervals that are judged.")] = 0.9,
+    coverage: Annotated[
+        float,
+        typer.Option(help="The coverage of the intervals, or of a calibrated classifier's sets, that are judged."),
+    ] = 0.9,
     plots: Annotated[Path | None, typer.Option(help="A folder to draw pictures into.")] = None,
     json: Annotated[Path | None, typer.Option(help="A file to write the figures to.")] = None,
 ) -> None:
@@ -248,7 +251,7 @@ def _load(path: Path) -> "Model":
     import epiboost  # noqa: PLC0415 (see the head of this file)
     from epiboost import persistence  # noqa: PLC0415 (see the head of this file)
 
-    header, _ = persistence.read(path)
+    header, arrays = persistence.read(path)
     kinds: dict[str, type[Model]] = {
         kind.__name__: kind
         for kind in (
@@ -262,7 +265,7 @@ def _load(path: Path) -> "Model":
     if not isinstance(name, str) or name not in kinds:
         message = f"{str(path)!r} holds a model of kind {name!r}; {' and '.join(kinds)} are known"
         raise ValueError(message)
-    return kinds[name].load(path)
+    return kinds[name]._read(path, header, arrays)  # noqa: SLF001 (the file has been read)
 
 
 def _known_features(fitted: "Model", table: "pa.Table", *, source: Path) -> "pa.Table":

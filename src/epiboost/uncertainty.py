@@ -34,6 +34,9 @@ from epiboost._typing import Family, Floats
 Unit: TypeAlias = Literal["variance", "nats"]
 """What an uncertainty is measured in: squared units of the target, or nats of entropy."""
 
+Measure: TypeAlias = Literal["total", "data", "knowledge"]
+"""A part of the uncertainty."""
+
 FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 """The libraries a frame can be made with."""
 
@@ -46,6 +49,16 @@ _FEWEST_CLASSES = 2
 _FEW_OUTPUTS = 8
 _BLOCK_ELEMENTS = 1 << 15
 """Parameters of one member worked on at a time: a few such temporaries stay in the processor's cache."""
+
+
+def check_measure(measure: str) -> None:
+    """Raise an error if there is no such part.
+
+    >>> check_measure("knowledge")
+    """
+    if measure not in get_args(Measure):
+        message = f"measure must be one of {get_args(Measure)}, got {measure!r}"
+        raise ValueError(message)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,7 +25,7 @@ _MISFIT = (AttributeError, IndexError, KeyError, OverflowError, TypeError, Value
 class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What both calibrated models share; the classes that users see are the two below."""
 
-    def __init__(self, model: Any, *, scale_share: float = 0.25, random_state: int = 0) -> None:  # noqa: ANN401
+    def __init__(self, model: Any, *, scale_share: float = 0.25, random_state: int | None = 0) -> None:  # noqa: ANN401
         self.model = model
         self.scale_share = scale_share
         self.random_state = random_state
@@ -69,9 +69,10 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         check_is_fitted(self, "scores_")
         header, arrays = self.model._to_file()
+        seed = int(self.random_state) if isinstance(self.random_state, int | np.integer) else None
         own_header = {
             "estimator": type(self).__name__,
-            "parameters": {"scale_share": float(self.scale_share), "random_state": int(self.random_state)},
+            "parameters": {"scale_share": float(self.scale_share), "random_state": seed},
             "model": header,
         }
         persistence.write(path, own_header, {**arrays, **self._calibration_to_file()})
@@ -93,7 +94,11 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         ModelFileError
             If the file is damaged, or is not a model of this class.
         """
-        header, arrays = persistence.read(path)
+        return cls._read(path, *persistence.read(path))
+
+    @classmethod
+    def _read(cls, path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
+        """Make the model of what a file holds."""
         if header.get("estimator") != cls.__name__:
             message = f"{os.fspath(path)}: holds a model of {header.get('estimator')!r}, not of {cls.__name__!r}"
             raise persistence.ModelFileError(message)

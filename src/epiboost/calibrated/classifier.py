@@ -1,6 +1,5 @@
 """The calibrated classifier: probabilities at the right temperature, and sets of classes with a guarantee."""
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -8,9 +7,10 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from epiboost._typing import AnyArray, Floats, Integers
+from epiboost._typing import AnyArray, Floats
 from epiboost.calibrated.base import BaseCalibrated
 from epiboost.calibration import fit_temperature, temper
+from epiboost.labels import label_codes
 from epiboost.posterior import Posterior
 
 
@@ -27,9 +27,10 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         A fitted model.
     scale_share : float, default=0.25
         About the share of the calibration rows from which the temperature is learned: the rest is brought to a number
-        that meets coverages of 0.5, 0.8, 0.9 and 0.95 exactly.
-    random_state : int, default=0
-        The seed of the split of the calibration rows.
+        that guarantees 0.5, 0.8, 0.9 and 0.95 and no more. Sets hold the true class more often all the same where the
+        most probable class, which always belongs to them, is right more often than that.
+    random_state : int or None, default=0
+        The seed of the split of the calibration rows; None is another split each time.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         return classes
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
-        """Calibrate on rows that the model has not been trained on.
+        """Calibrate on rows that the model has not been trained or early-stopped on.
 
         Parameters
         ----------
@@ -80,9 +81,15 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            For fewer than 4 rows, tables of different lengths, labels that the model does not know, a
+            ``scale_share`` that is not between 0 and 1, and a model of another kind.
         """
         labels, posterior = self._rows(X, y)
-        codes, parameters = _class_codes(labels, self.classes_), posterior.parameters
+        codes, parameters = label_codes(labels, self.classes_, name="y"), posterior.parameters
         for_scales, for_guarantee = self._parts(len(codes))
         self.temperature_: float = fit_temperature(parameters[:, for_scales], codes[for_scales])
         probability = temper(parameters, self.temperature_).mean(axis=0)
@@ -167,13 +174,3 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
             message = f"the temperature must be a positive number, got {temperature}"
             raise ValueError(message)
         self.temperature_ = temperature
-
-
-def _class_codes(labels: AnyArray, classes: AnyArray) -> Integers:
-    known: Sequence[Any] = classes.tolist()
-    strangers = sorted({str(label) for label in np.unique(labels).tolist() if label not in known})
-    if strangers:
-        message = f"y holds labels that the model does not know: {', '.join(strangers)}"
-        raise ValueError(message)
-    codes: Integers = np.searchsorted(classes, labels).astype(np.int64)
-    return codes

@@ -12,6 +12,9 @@ from epiboost.calibrated.base import BaseCalibrated
 from epiboost.calibration import Scales, fit_scales
 from epiboost.posterior import Posterior
 
+_BEYOND_ROUNDING = 1.0 + 4.0 * float(np.finfo(np.float64).eps)
+"""So that the row whose score is the quantile lies in its own interval: scores and ends are rounded."""
+
 
 class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
     """A regressor whose intervals hold the target as often as they say, guaranteed for any distribution.
@@ -27,8 +30,8 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
     scale_share : float, default=0.25
         About the share of the calibration rows from which the scales are learned: the rest is brought to a number that
         meets coverages of 0.5, 0.8, 0.9 and 0.95 exactly.
-    random_state : int, default=0
-        The seed of the split of the calibration rows.
+    random_state : int or None, default=0
+        The seed of the split of the calibration rows; None is another split each time.
 
     Attributes
     ----------
@@ -62,7 +65,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
     _family = "normal"
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
-        """Calibrate on rows that the model has not been trained on.
+        """Calibrate on rows that the model has not been trained or early-stopped on.
 
         Parameters
         ----------
@@ -73,6 +76,12 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            For fewer than 4 rows, tables of different lengths, targets that are not finite or too large to be squared,
+            a ``scale_share`` that is not between 0 and 1, and a model of another kind.
         """
         target, posterior = self._rows(X, y)
         residual, uncertainty = target - posterior.mean, posterior.uncertainty()
@@ -125,7 +134,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
         ValueError
             If there are too few calibration rows to guarantee a coverage.
         """
-        quantile = self._quantiles(coverage)
+        quantile = self._quantiles(coverage) * _BEYOND_ROUNDING
         posterior = self.model.predict_posterior(X)
         uncertainty = posterior.uncertainty()
         width = np.multiply.outer(_width(self.scales_.variance(uncertainty.data, uncertainty.knowledge)), quantile)

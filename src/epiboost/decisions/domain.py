@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._typing import Floats, Integers
 from epiboost.calibration import conformal_quantile
-from epiboost.decisions.measures import Measure, check_measure, measured
+from epiboost.decisions.measures import measured
+from epiboost.uncertainty import Measure, check_measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,10 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Score below which a row is foreign: ``decision_function = score_samples - offset_``.
     scores_ : array of shape (n,)
         Scores of the in-domain rows, in order.
+    n_features_in_ : int
+        Number of columns that the model reads.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if they had any.
 
     Examples
     --------
@@ -92,8 +97,8 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Parameters
         ----------
         X : table of shape (n, features)
-            Rows that the model has not been trained on: it is surer of those than of any others. A rate of 0.05 takes
-            19 rows at least.
+            Rows that the model has not been trained, early-stopped or calibrated on: it is surer of those than of any
+            others. A rate of 0.05 takes 19 rows at least.
         y : ignored
 
         Returns
@@ -103,7 +108,7 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Raises
         ------
         ValueError
-            If there are too few rows for the rate, or none of them has any knowledge uncertainty.
+            If there are too few rows for the rate, none of them has any knowledge uncertainty, or some is NaN.
         """
         check_measure(self.measure)
         if not 0.0 < self.false_alarm_rate < 1.0:
@@ -122,6 +127,9 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
             )
             raise ValueError(message) from error
         self.scores_: Floats = -uncertainty[::-1]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.model, name):
+                setattr(self, name, getattr(self.model, name))
         return self
 
     def score_samples(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
@@ -177,7 +185,12 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         -------
         DriftTest
             A small p-value says that the batch comes from somewhere else. A drift to rows that the model knows better
-            is not looked for.
+            is not looked for. If all uncertainties are equal, the p-value is 1.
+
+        Raises
+        ------
+        ValueError
+            For no rows and uncertainties that are NaN.
         """
         from scipy.stats import mannwhitneyu  # noqa: PLC0415 (slow to import)
 

@@ -78,7 +78,7 @@ def reliability_curve(
     strategy : {"uniform", "quantile"}, default="uniform"
         Whether bins are equally wide or hold about equally many samples. Classifiers only.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative.
+        What each sample counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -201,10 +201,19 @@ def _confidence_curve(
 ) -> ReliabilityCurve:
     confidence = probability.max(axis=1)
     levels = np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
-    borders = levels if strategy == "uniform" else np.quantile(confidence[weight > 0.0], levels)
+    borders = levels if strategy == "uniform" else _quantiles(confidence, weight, levels)
     bins = np.searchsorted(borders, confidence)
     total = np.bincount(bins, weight, minlength=n_bins)
     filled = total > 0.0
     predicted = np.bincount(bins, weight * confidence, minlength=n_bins)[filled] / total[filled]
     observed = np.bincount(bins, weight * right, minlength=n_bins)[filled] / total[filled]
     return ReliabilityCurve(predicted, observed, total[filled] / total.sum())
+
+
+def _quantiles(values: Floats, weight: Floats, levels: Floats) -> Floats:
+    """Return the smallest values that hold these shares of the weight, so that a weight is a number of repetitions."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    wanted = levels * reached[-1] * (1.0 - 1e-12)  # sums of weights are rounded
+    quantiles: Floats = values[order][np.searchsorted(reached, wanted)]
+    return quantiles

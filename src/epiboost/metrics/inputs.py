@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._typing import AnyArray, Family, Floats, Integers
+from epiboost.labels import label_codes
 from epiboost.posterior import Posterior
 
 Prediction: TypeAlias = Posterior | npt.ArrayLike
 """What a model predicts: a posterior, or the plain array of its parameters."""
 
 _WITHOUT_MEMBERS = 2
-_TEXT = "OUS"
 
 
 def check_values(values: npt.ArrayLike, name: str) -> Floats:
@@ -52,7 +52,7 @@ def check_length(array: AnyArray, n_samples: int, name: str) -> None:
 
 
 def check_weight(sample_weight: npt.ArrayLike | None, n_samples: int) -> Floats:
-    """Return one weight a sample: finite, none negative, not all zero; None is a weight of one for all.
+    """Return one weight a sample: finite in sum, none negative, not all zero; None is a weight of one for all.
 
     >>> check_weight(None, 2)
     array([1., 1.])
@@ -66,6 +66,11 @@ def check_weight(sample_weight: npt.ArrayLike | None, n_samples: int) -> Floats:
         raise ValueError(message)
     if not weight.any():
         message = "sample_weight must not be zero for every sample"
+        raise ValueError(message)
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        message = f"sample_weight is too large to be added up: the largest is {weight.max()}"
         raise ValueError(message)
     return weight
 
@@ -109,17 +114,7 @@ def check_codes(y_true: npt.ArrayLike, posterior: Posterior, classes: Sequence[o
     if known.shape != (n_classes,):
         message = f"classes must name the {n_classes} classes of the prediction, got {known.tolist()}"
         raise ValueError(message)
-    if (known.dtype.kind in _TEXT) != (labels.dtype.kind in _TEXT):
-        message = f"y_true holds {labels.dtype} and the classes are {known.tolist()}; give labels of the same kind"
-        raise ValueError(message)
-    order = np.argsort(known, kind="stable")
-    place = np.minimum(np.searchsorted(known, labels, sorter=order), n_classes - 1)
-    codes = order[place]
-    if (strange := known[codes] != labels).any():
-        message = f"y_true holds {labels[strange][0]!r}, which is none of the classes {known.tolist()}"
-        raise ValueError(message)
-    places: Integers = codes.astype(np.int64)
-    return places
+    return label_codes(labels, known, name="y_true")
 
 
 def average(values: Floats, weight: Floats) -> float:

@@ -15,7 +15,7 @@ widths come with their sign turned. A model at the end of a pipeline is asked wh
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,7 @@ from epiboost.metrics.detection import ood_auc_score, ood_average_precision_scor
 from epiboost.metrics.intervals import interval_coverage_score, interval_width
 from epiboost.metrics.losses import brier_loss, crps_loss, negative_log_likelihood_loss
 from epiboost.metrics.ranking import Loss, prediction_rejection_score
-
-Measure: TypeAlias = Literal["total", "data", "knowledge"]
-"""A part of the uncertainty."""
+from epiboost.uncertainty import Measure, check_measure
 
 _Scoring: TypeAlias = Callable[..., float]
 
@@ -74,7 +72,8 @@ def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric 
           "expected_calibration_error" (option ``n_bins``): with their sign turned;
         - "interval_coverage_score": minus the distance between the observed and the wanted ``coverage`` (0.9),
           "interval_width": minus the mean width at ``coverage``; regressors;
-        - "prediction_rejection_score": option ``measure``, "total" by default;
+        - "prediction_rejection_score": option ``measure``, "total" by default; on a fold without errors it is not
+          defined, and the scorer raises `UndefinedScoreError`;
         - "ood_auc_score", "ood_average_precision_score", "ood_false_positive_rate" (sign turned): options ``X_out``,
           rows from outside the domain, which are needed, and ``measure``, "knowledge" by default.
     **options
@@ -105,9 +104,7 @@ def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric 
     if "X_out" in allowed and "X_out" not in options:
         message = f"{metric} needs the option X_out: rows from outside the domain"
         raise ValueError(message)
-    if options.get("measure", "total") not in get_args(Measure):
-        message = f"measure must be one of {get_args(Measure)}, got {options['measure']!r}"
-        raise ValueError(message)
+    check_measure(options.get("measure", "total"))
     return Scorer(metric, options)
 
 
@@ -143,12 +140,20 @@ def _calibration(model: Any, X: Any, y: Any, weight: Any, n_bins: int = 15) -> f
 
 
 def _coverage(model: Any, X: Any, y: Any, weight: Any, coverage: float = 0.9) -> float:  # noqa: ANN401
-    observed = interval_coverage_score(y, model.predict_interval(X, coverage), sample_weight=weight)
+    observed = interval_coverage_score(y, _intervals(model, X, coverage), sample_weight=weight)
     return -abs(float(observed) - coverage)
 
 
 def _width(model: Any, X: Any, y: Any, weight: Any, coverage: float = 0.9) -> float:  # noqa: ANN401, ARG001
-    return -float(interval_width(model.predict_interval(X, coverage), sample_weight=weight))
+    return -float(interval_width(_intervals(model, X, coverage), sample_weight=weight))
+
+
+def _intervals(model: Any, X: Any, coverage: float) -> Floats:  # noqa: ANN401
+    if not hasattr(model, "predict_interval"):
+        message = f"intervals are for regressors, got {model!r}"
+        raise ValueError(message)
+    intervals: Floats = model.predict_interval(X, coverage)
+    return intervals
 
 
 def _rejection(model: Any, X: Any, y: Any, weight: Any, measure: Measure = "total") -> float:  # noqa: ANN401

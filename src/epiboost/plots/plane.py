@@ -71,7 +71,7 @@ class SpiralDisplay:
     @classmethod
     def from_estimator(
         cls,
-        model: Any,  # noqa: ANN401 (any model that knows its uncertainty)
+        estimator: Any,  # noqa: ANN401 (any model that knows its uncertainty)
         spiral: Spiral,
         *,
         resolution: int = 120,
@@ -82,7 +82,7 @@ class SpiralDisplay:
 
         Parameters
         ----------
-        model : fitted classifier
+        estimator : fitted classifier
         spiral : Spiral
         resolution : int, default=120
             Places along each side.
@@ -91,7 +91,7 @@ class SpiralDisplay:
         ax : sequence of two matplotlib Axes, or None
             None makes a new figure.
         """
-        uncertainty = model.predict_uncertainty(spiral_features(spiral_grid(resolution, reach)))
+        uncertainty = estimator.predict_uncertainty(spiral_features(spiral_grid(resolution, reach)))
         return cls.from_predictions(uncertainty, spiral, reach=reach, ax=ax)
 
     @classmethod

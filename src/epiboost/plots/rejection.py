@@ -56,7 +56,7 @@ class RejectionDisplay:
     @classmethod
     def from_estimator(
         cls,
-        model: Any,  # noqa: ANN401 (any model that knows its uncertainty)
+        estimator: Any,  # noqa: ANN401 (any model that knows its uncertainty)
         X: Any,  # noqa: ANN401 (anything the model reads)
         y: npt.ArrayLike,
         *,
@@ -67,16 +67,16 @@ class RejectionDisplay:
 
         Parameters
         ----------
-        model : fitted model
+        estimator : fitted model
         X : table of shape (n, features)
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
         ax : matplotlib Axes or None
             None makes a new figure.
         """
-        loss: Loss = "zero_one" if hasattr(model, "classes_") else "squared"
-        uncertainty = model.predict_uncertainty(X)
-        return cls.from_predictions(y, model.predict(X), uncertainty, loss=loss, sample_weight=sample_weight, ax=ax)
+        loss: Loss = "zero_one" if hasattr(estimator, "classes_") else "squared"
+        uncertainty = estimator.predict_uncertainty(X)
+        return cls.from_predictions(y, estimator.predict(X), uncertainty, loss=loss, sample_weight=sample_weight, ax=ax)
 
     @classmethod
     def from_predictions(

@@ -28,6 +28,11 @@ class UncertaintyDisplay:
     outside : Uncertainty, optional
         Of rows from outside the domain.
 
+    Raises
+    ------
+    ValueError
+        If there are no rows, or an uncertainty is not finite.
+
     Attributes
     ----------
     figure_ : matplotlib Figure
@@ -49,13 +54,16 @@ class UncertaintyDisplay:
             if rows is not None and not len(rows):
                 message = "there are no rows to draw; at least one is needed"
                 raise ValueError(message)
+            if rows is not None and not np.isfinite([rows.data, rows.knowledge]).all():
+                message = "uncertainties must be finite to be drawn"
+                raise ValueError(message)
         self.uncertainty = uncertainty
         self.outside = outside
 
     @classmethod
     def from_estimator(
         cls,
-        model: Any,  # noqa: ANN401 (any model that knows its uncertainty)
+        estimator: Any,  # noqa: ANN401 (any model that knows its uncertainty)
         X: Any,  # noqa: ANN401 (anything the model reads)
         X_out: Any = None,  # noqa: ANN401 (anything the model reads)
         *,
@@ -65,15 +73,15 @@ class UncertaintyDisplay:
 
         Parameters
         ----------
-        model : fitted model
+        estimator : fitted model
         X : table of shape (n, features)
         X_out : table of shape (k, features), optional
             Rows from outside the domain.
         ax : matplotlib Axes or None
             None makes a new figure.
         """
-        outside = None if X_out is None else model.predict_uncertainty(X_out)
-        return cls.from_predictions(model.predict_uncertainty(X), outside, ax=ax)
+        outside = None if X_out is None else estimator.predict_uncertainty(X_out)
+        return cls.from_predictions(estimator.predict_uncertainty(X), outside, ax=ax)
 
     @classmethod
     def from_predictions(
@@ -93,7 +101,7 @@ class UncertaintyDisplay:
         return cls(uncertainty, outside).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the points, on logarithmic scales where all are not zero.
+        """Draw the points, on a logarithmic scale if any is above zero; zeros then lie at the smallest value above it.
 
         Parameters
         ----------

@@ -1,0 +1,44 @@
+"""Labels and their places among the classes of a model."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from epiboost._typing import AnyArray, Integers
+
+_TEXT, _NUMBERS = "US", "biuf"
+
+
+def label_codes(labels: npt.ArrayLike, classes: Sequence[object] | AnyArray, *, name: str) -> Integers:
+    """Return each label's place among the classes; one that is none of them is an error, which calls them by a name.
+
+    >>> label_codes(["yes", "no"], ["no", "yes"], name="y")
+    array([1, 0])
+    """
+    given, known = np.asarray(labels), np.asarray(classes)
+    try:
+        check_same_kind(given, known)
+        order = np.argsort(known, kind="stable")
+        places = np.minimum(np.searchsorted(known, given, sorter=order), len(known) - 1)
+    except TypeError as error:
+        message = f"{name} holds {given.dtype} and the classes are {known.tolist()}; give labels of the same kind"
+        raise ValueError(message) from error
+    codes: Integers = order[places].astype(np.int64)
+    strange = known[codes] != given
+    if strange.any():
+        message = f"{name} holds {given[strange].tolist()[0]!r}, which is none of the classes {known.tolist()}"
+        raise ValueError(message)
+    return codes
+
+
+def check_same_kind(some: AnyArray, others: AnyArray) -> None:
+    """Raise a TypeError if some labels are text and others numbers; objects may be either.
+
+    >>> check_same_kind(np.array([1, 2]), np.array([1.0, 2.0]))
+    """
+    if (some.dtype.kind in _TEXT and others.dtype.kind in _NUMBERS) or (
+        some.dtype.kind in _NUMBERS and others.dtype.kind in _TEXT
+    ):
+        message = f"text and numbers cannot be compared: {some.dtype}, {others.dtype}"
+        raise TypeError(message)
