@@ -463,3 +463,20 @@ def test_the_frame_of_the_user_is_left_as_it_was():
     before = FRAME.copy(deep=True)
     small(n_estimators=5).fit(FRAME, Y).predict(FRAME)
     pd.testing.assert_frame_equal(FRAME, before)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["rows that are the same", "rows that count for many"])
+def test_a_table_of_few_different_rows_is_learned(weighted):
+    rng = np.random.default_rng(0)
+    effect = rng.normal(size=40)
+    city = rng.integers(0, 40, size=(2, 4000))
+    label = (rng.random(city.shape) < 1 / (1 + np.exp(-2 * effect[city]))).astype(int)
+    train = pd.DataFrame({"city": np.char.add("c", city[0].astype(str)), "label": label[0]})
+    weight = None
+    if weighted:
+        counts = train.value_counts().sort_index()
+        train, weight = counts.index.to_frame(index=False), counts.to_numpy()
+    model = EpiBoostClassifier(n_members=3, n_estimators=60, random_state=0, n_jobs=1)
+    model.fit(train[["city"]], train["label"], sample_weight=weight)
+    told = model.predict_proba(pd.DataFrame({"city": np.char.add("c", city[1].astype(str))}))[:, 1]
+    assert roc_auc_score(label[1], told) > roc_auc_score(label[1], effect[city[1]]) - 0.02
