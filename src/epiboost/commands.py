@@ -170,7 +170,7 @@ def evaluate(
         fitted = _load(model)
         table = tables.read_table(test)
         features = _known_features(fitted, table, source=test)
-        name = _target_of(table, features, source=test) if target is None else target
+        name = tables.only_other_column(table, features, source=test) if target is None else target
         y = tables.to_numpy(tables.column(table, name, source=test))
         outside = None if ood is None else _known_features(fitted, tables.read_table(ood), source=ood)
         found = evaluation.evaluate(fitted, features, y, outside, coverage=coverage)
@@ -277,16 +277,6 @@ def _known_features(fitted: "Model", table: "pa.Table", *, source: Path) -> "pa.
         message = "the model was trained on an array without column names, so columns cannot be matched to it"
         raise ValueError(message)
     return tables.select_columns(table, list(names), source=source)
-
-
-def _target_of(table: "pa.Table", features: "pa.Table", *, source: Path) -> str:
-    """Return the one column that is no feature."""
-    others = [name for name in table.column_names if name not in features.column_names]
-    if len(others) != 1:
-        found = "no column" if not others else f"the columns {', '.join(map(repr, others))}"
-        message = f"{str(source)!r} has {found} beside the features; name the target with --target"
-        raise ValueError(message)
-    return str(others[0])
 
 
 def _predicted_columns(fitted: "Model", features: "pa.Table", coverage: float | None) -> "dict[str, AnyArray]":

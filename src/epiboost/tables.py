@@ -115,6 +115,16 @@ def write_table(columns: Mapping[str, AnyArray], path: Path) -> None:
             require("pyarrow.parquet", extra="cli", purpose="writing Parquet").write_table(table, draft)
 
 
+def only_other_column(table: pa.Table, features: pa.Table, *, source: Path) -> str:
+    """Return the one column that is no feature."""
+    others = [name for name in table.column_names if name not in features.column_names]
+    if len(others) != 1:
+        found = "no column" if not others else f"the columns {', '.join(map(repr, others))}"
+        message = f"{str(source)!r} has {found} beside the features; name the target with --target"
+        raise ValueError(message)
+    return str(others[0])
+
+
 def select_columns(table: pa.Table, names: Sequence[str], *, source: Path) -> pa.Table:
     """Return the named columns in the order of their names, or raise an error that names the missing ones."""
     missing = [name for name in names if name not in table.column_names]

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost import persistence
 from epiboost._base import BaseEpiBoost
+from epiboost._calibration import conformal_quantile
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.calibration import conformal_quantile
 from epiboost.posterior import Posterior
 from epiboost.uncertainty import Uncertainty
 

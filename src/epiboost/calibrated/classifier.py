@@ -7,9 +7,9 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from epiboost._calibration import fit_temperature, temper
 from epiboost._typing import AnyArray, Floats
 from epiboost.calibrated.base import BaseCalibrated
-from epiboost.calibration import fit_temperature, temper
 from epiboost.labels import label_codes
 from epiboost.posterior import Posterior
 

@@ -7,9 +7,9 @@ import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from epiboost._calibration import Scales, fit_scales
 from epiboost._typing import AnyArray, Floats
 from epiboost.calibrated.base import BaseCalibrated
-from epiboost.calibration import Scales, fit_scales
 from epiboost.posterior import Posterior
 
 _BEYOND_ROUNDING = 1.0 + 4.0 * float(np.finfo(np.float64).eps)

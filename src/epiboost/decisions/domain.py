@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from epiboost._calibration import conformal_quantile
 from epiboost._typing import Floats, Integers
-from epiboost.calibration import conformal_quantile
 from epiboost.decisions.measures import measured
 from epiboost.uncertainty import Measure, check_measure
 
