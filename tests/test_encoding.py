@@ -112,6 +112,17 @@ def test_columns_of_two_values_or_none_are_left_as_they_are():
     np.testing.assert_array_equal(table[:, :2], X[:, [0, 3]])
 
 
+def test_an_unseen_value_of_a_column_that_is_mostly_missing_is_taken_as_missing():
+    X = np.where(np.arange(300) % 3, np.nan, 0.0)[:, np.newaxis]
+    encoding, _ = fit_encoding(X, np.arange(300.0), np.ones(300), (2,), n_classes=0, seed=0, n_orders=1)
+    new = np.array([[-1.0], [np.nan], [0.0]])
+    encoded, unseen = encoding.transform(new)
+    assert unseen.tolist() == [True, False, False]
+    np.testing.assert_array_equal(encoded, [[np.nan], [np.nan], [0.0]])
+    lent = [table[0, 0] for table in encoding.lend(new[:1], encoded[:1], 10)]
+    assert set(np.isnan(lent)) == {False, True}
+
+
 def test_an_encoding_comes_back_from_its_file_and_from_a_pickle():
     X, y, weight = rows(n=3000, sizes=(0, 61, 61, 3))
     encoding, _ = fitted(X, y, weight, sizes=(0, 61, 61, 3))

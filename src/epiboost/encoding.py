@@ -89,7 +89,7 @@ class Encoding:
                 new = places == len(group.keys)
                 unseen |= new
                 if not group.width:  # a column of two values: the more common one
-                    table[new, np.flatnonzero(self.plain == group.columns[0])] = group.keys[group.rows.argmax()]
+                    table[new, self._plain_place(group)] = self._plain_values(group)[group.rows.argmax()]
         return table, unseen
 
     def lend(self, X: AnyArray, encoded: Floats, n_members: int) -> Iterator[Floats]:
@@ -123,9 +123,15 @@ class Encoding:
             for column, values in zip(range(begin, end), group.values.T, strict=True):
                 yield column, rows, values[drawn]
             if not group.width:
-                missing = group.keys[drawn] == self.sizes[group.columns[0]] - 1
-                column = int(np.flatnonzero(self.plain == group.columns[0])[0])
-                yield column, rows, np.where(missing, np.nan, group.keys[drawn])
+                yield self._plain_place(group), rows, self._plain_values(group)[drawn]
+
+    def _plain_place(self, group: Group) -> int:
+        """Return where a column that is taken as it is stands in an encoded table."""
+        return int(np.flatnonzero(self.plain == group.columns[0])[0])
+
+    def _plain_values(self, group: Group) -> Floats:
+        """Return the values of such a column: codes, and NaN for the one of missing values."""
+        return np.where(group.keys == self.sizes[group.columns[0]] - 1, np.nan, group.keys)
 
     def _draw(self, group: Group, n_members: int) -> Integers:
         """Return the place of a known value for each member."""
