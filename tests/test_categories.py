@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, persistence
 from epiboost.datasets import make_heart
 
 KINDS = ["single", "sgb", "sglb", "virtual"]
@@ -390,6 +390,81 @@ def test_values_of_any_kind_come_back_from_a_file(tmp_path):
     expected = [set(texts), set(values["whole"].tolist()), broken]
     assert [set(vocabulary.values) for vocabulary in again.vocabularies_] == expected
     np.testing.assert_array_equal(bits(again, frame), bits(model, frame))
+
+
+def larger(header, _arrays):
+    header["vocabularies"][0]["size"] = 10**9
+
+
+def without_one(header, arrays):
+    header["vocabularies"][0]["size"] -= 1
+    arrays["category_text"] = arrays["category_text"][arrays["category_ends"][0] :]
+    arrays["category_ends"] = arrays["category_ends"][1:] - arrays["category_ends"][0]
+
+
+def none_at_all(header, arrays):
+    header["vocabularies"] = []
+    arrays["category_text"], arrays["category_ends"] = arrays["category_text"][:0], arrays["category_ends"][:0]
+
+
+def without_a_kind(header, _arrays):
+    header["vocabularies"][0]["kind"] = None
+
+
+def ends_descend(_header, arrays):
+    arrays["category_ends"][1] = 0
+
+
+def ends_too_far(_header, arrays):
+    arrays["category_ends"][-1] += 1
+
+
+def text_twice(_header, arrays):
+    arrays["category_text"][-1] = arrays["category_text"][-2]  # colours of one letter
+
+
+def text_broken(_header, arrays):
+    arrays["category_text"][0] = 0xFF
+
+
+def text_wider(_header, arrays):
+    arrays["category_text"] = arrays["category_text"].astype(np.int64)
+
+
+def key_too_large(_header, arrays):
+    arrays["group_keys"][arrays["group_shapes"][0, 0] - 1] = 31
+
+
+def key_negative(_header, arrays):
+    arrays["group_keys"][0] = -1
+
+
+@pytest.mark.parametrize(
+    ("forge", "fault"),
+    [
+        (larger, "hold 1000000003 values, their text 33"),
+        (without_one, "not have as many values as the encoding has codes"),
+        (none_at_all, "not have as many values as the encoding has codes"),
+        (without_a_kind, "without a kind must be empty"),
+        (ends_descend, "category_ends must ascend to the length"),
+        (ends_too_far, "category_ends must ascend to the length"),
+        (text_twice, "values of a vocabulary must be distinct"),
+        (text_broken, "codec can't decode"),
+        (text_wider, "category_text must be bytes"),
+        (key_too_large, "keys of a group must lie between 0 and 30; got 0 to 31"),
+        (key_negative, "keys of a group must lie between 0 and 30; got -1 to 29"),
+    ],
+)
+def test_forged_vocabularies_and_keys_are_refused(forge, fault, tmp_path):
+    small(n_estimators=3).fit(FRAME, Y).save(tmp_path / "model.epib")
+    header, arrays = persistence.read(tmp_path / "model.epib")
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    persistence.write(tmp_path / "again.epib", header, arrays)
+    EpiBoostRegressor.load(tmp_path / "again.epib")
+    forge(header, arrays)
+    persistence.write(tmp_path / "forged.epib", header, arrays)
+    with pytest.raises(persistence.ModelFileError, match=fault):
+        EpiBoostRegressor.load(tmp_path / "forged.epib")
 
 
 @every_task

@@ -154,7 +154,7 @@ class Encoding:
             if array.dtype != np.int64 or array.ndim != 1 or (array < 0).any():
                 message = f"{name} must be a row of whole numbers, none of them negative"
                 raise ValueError(message)
-        groups = groups_from_file(arrays, np.flatnonzero(sizes))
+        groups = groups_from_file(arrays, sizes)
         single = [group.columns[0] for group in groups if len(group.columns) == 1]
         bare = [group.columns[0] for group in groups if not group.width]
         if single != np.flatnonzero(sizes).tolist() or sorted([*np.flatnonzero(sizes == 0), *bare]) != sorted(plain):
