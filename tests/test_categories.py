@@ -254,6 +254,25 @@ def test_pure_noise_of_many_values_does_not_leak_the_target(distinct, classes):
     assert log_loss(y[20_000:], model.predict_proba(frame[20_000:])) <= 1.01 * prior
 
 
+@pytest.mark.parametrize(
+    ("distinct", "skew", "weight"),
+    [(5, 0.0, 1.0), (20, 0.0, 1.0), (24, 0.0, 1.0), (5, 2.0, 1.0), (24, 2.0, 1.0), (24, 0.0, 1000.0)],
+)
+def test_pure_noise_of_few_values_is_learned_no_more_than_noise_of_numbers(distinct, skew, weight):
+    random = np.random.default_rng(distinct)
+    share = np.arange(1, distinct + 1) ** -skew
+    codes = random.choice(distinct, size=(40_000, 10), p=share / share.sum())
+    y = random.choice(2, size=40_000, p=[0.8, 0.2])
+    frame = pd.DataFrame(codes.astype(str), columns=list("abcdefghij"))
+    weights = np.full(20_000, weight)
+    losses = []
+    for table in (frame, frame.astype(float)):
+        model = small("classes", n_members=2, n_estimators=200, learning_rate=0.1)
+        model.fit(table[:20_000], y[:20_000], sample_weight=weights)
+        losses.append(log_loss(y[20_000:], model.predict_proba(table[20_000:])))
+    assert losses[0] <= 1.004 * losses[1]
+
+
 # What was never seen is known to be unknown
 
 
