@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, persistence
 from epiboost.datasets import make_heart
 
 KINDS = ["single", "sgb", "sglb", "virtual"]
@@ -254,6 +254,25 @@ def test_pure_noise_of_many_values_does_not_leak_the_target(distinct, classes):
     assert log_loss(y[20_000:], model.predict_proba(frame[20_000:])) <= 1.01 * prior
 
 
+@pytest.mark.parametrize(
+    ("distinct", "skew", "weight"),
+    [(5, 0.0, 1.0), (20, 0.0, 1.0), (24, 0.0, 1.0), (5, 2.0, 1.0), (24, 2.0, 1.0), (24, 0.0, 1000.0)],
+)
+def test_pure_noise_of_few_values_is_learned_no_more_than_noise_of_numbers(distinct, skew, weight):
+    random = np.random.default_rng(distinct)
+    share = np.arange(1, distinct + 1) ** -skew
+    codes = random.choice(distinct, size=(40_000, 10), p=share / share.sum())
+    y = random.choice(2, size=40_000, p=[0.8, 0.2])
+    frame = pd.DataFrame(codes.astype(str), columns=list("abcdefghij"))
+    weights = np.full(20_000, weight)
+    losses = []
+    for table in (frame, frame.astype(float)):
+        model = small("classes", n_members=2, n_estimators=200, learning_rate=0.1)
+        model.fit(table[:20_000], y[:20_000], sample_weight=weights)
+        losses.append(log_loss(y[20_000:], model.predict_proba(table[20_000:])))
+    assert losses[0] <= 1.004 * losses[1]
+
+
 # What was never seen is known to be unknown
 
 
@@ -390,6 +409,81 @@ def test_values_of_any_kind_come_back_from_a_file(tmp_path):
     expected = [set(texts), set(values["whole"].tolist()), broken]
     assert [set(vocabulary.values) for vocabulary in again.vocabularies_] == expected
     np.testing.assert_array_equal(bits(again, frame), bits(model, frame))
+
+
+def larger(header, _arrays):
+    header["vocabularies"][0]["size"] = 10**9
+
+
+def without_one(header, arrays):
+    header["vocabularies"][0]["size"] -= 1
+    arrays["category_text"] = arrays["category_text"][arrays["category_ends"][0] :]
+    arrays["category_ends"] = arrays["category_ends"][1:] - arrays["category_ends"][0]
+
+
+def none_at_all(header, arrays):
+    header["vocabularies"] = []
+    arrays["category_text"], arrays["category_ends"] = arrays["category_text"][:0], arrays["category_ends"][:0]
+
+
+def without_a_kind(header, _arrays):
+    header["vocabularies"][0]["kind"] = None
+
+
+def ends_descend(_header, arrays):
+    arrays["category_ends"][1] = 0
+
+
+def ends_too_far(_header, arrays):
+    arrays["category_ends"][-1] += 1
+
+
+def text_twice(_header, arrays):
+    arrays["category_text"][-1] = arrays["category_text"][-2]  # colours of one letter
+
+
+def text_broken(_header, arrays):
+    arrays["category_text"][0] = 0xFF
+
+
+def text_wider(_header, arrays):
+    arrays["category_text"] = arrays["category_text"].astype(np.int64)
+
+
+def key_too_large(_header, arrays):
+    arrays["group_keys"][arrays["group_shapes"][0, 0] - 1] = 31
+
+
+def key_negative(_header, arrays):
+    arrays["group_keys"][0] = -1
+
+
+@pytest.mark.parametrize(
+    ("forge", "fault"),
+    [
+        (larger, "hold 1000000003 values, their text 33"),
+        (without_one, "not have as many values as the encoding has codes"),
+        (none_at_all, "not have as many values as the encoding has codes"),
+        (without_a_kind, "without a kind must be empty"),
+        (ends_descend, "category_ends must ascend to the length"),
+        (ends_too_far, "category_ends must ascend to the length"),
+        (text_twice, "values of a vocabulary must be distinct"),
+        (text_broken, "codec can't decode"),
+        (text_wider, "category_text must be bytes"),
+        (key_too_large, "keys of a group must lie between 0 and 30; got 0 to 31"),
+        (key_negative, "keys of a group must lie between 0 and 30; got -1 to 29"),
+    ],
+)
+def test_forged_vocabularies_and_keys_are_refused(forge, fault, tmp_path):
+    small(n_estimators=3).fit(FRAME, Y).save(tmp_path / "model.epib")
+    header, arrays = persistence.read(tmp_path / "model.epib")
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    persistence.write(tmp_path / "again.epib", header, arrays)
+    EpiBoostRegressor.load(tmp_path / "again.epib")
+    forge(header, arrays)
+    persistence.write(tmp_path / "forged.epib", header, arrays)
+    with pytest.raises(persistence.ModelFileError, match=fault):
+        EpiBoostRegressor.load(tmp_path / "forged.epib")
 
 
 @every_task

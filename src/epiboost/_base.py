@@ -179,6 +179,10 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         if model.vocabularies_ and len(model.vocabularies_) != model.n_features_in_:
             message = f"there are {len(model.vocabularies_)} vocabularies for {model.n_features_in_} columns"
             raise ValueError(message)
+        encoding = getattr(model.forest_, "encoding", None)
+        if _sizes(model.vocabularies_) != (() if encoding is None else tuple(encoding.sizes.tolist())):
+            message = "the vocabularies do not have as many values as the encoding has codes"
+            raise ValueError(message)
         model._labels_from_file(arrays)
         model._note_training()
         names = header["feature_names"]
@@ -210,8 +214,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             joined, self.vocabularies_ = without_unused(joined, self.vocabularies_)
         data = self._learn_target(joined, y, weight)
         evaluation = None if parts is None else self._evaluation(*parts)
-        sizes = tuple(0 if vocabulary is None else len(vocabulary.values) + 1 for vocabulary in self.vocabularies_)
-        data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, sizes)
+        data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, _sizes(self.vocabularies_))
         if len(data.y) < 2:  # noqa: PLR2004 (a spread needs two)
             message = f"Found {len(data.y)} sample(s) of positive weight while a minimum of 2 is required."
             raise ValueError(message)
@@ -269,6 +272,11 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _labels_from_file(self, arrays: dict[str, AnyArray]) -> None:
         """Take what `_labels_to_file` gave."""
+
+
+def _sizes(vocabularies: Vocabularies) -> tuple[int, ...]:
+    """Return how many codes each column has, the one for missing values included; 0 for a column of numbers."""
+    return tuple(0 if vocabulary is None else len(vocabulary.values) + 1 for vocabulary in vocabularies)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (any parameter)

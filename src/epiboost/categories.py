@@ -132,28 +132,36 @@ def vocabularies_from_file(
     header: Sequence[Mapping[str, Any] | None], arrays: Mapping[str, AnyArray]
 ) -> tuple[Vocabulary | None, ...]:
     """Return the vocabularies that `vocabularies_to_file` described; a ValueError if the parts do not fit."""
-    pieces = iter(_pieces(arrays["category_text"], arrays["category_ends"]))
-    vocabularies: list[Vocabulary | None] = []
-    for entry in header:
-        if entry is None:
-            vocabularies.append(None)
-            continue
-        if entry["kind"] not in {"text", "number", None} or type(entry["size"]) is not int or entry["size"] < 0:
-            message = f"a vocabulary has a kind and a size; got {entry}"
-            raise ValueError(message)
-        texts = [next(pieces, None) for _ in range(entry["size"])]
-        if None in texts:
-            message = "the vocabularies are larger than their text"
-            raise ValueError(message)
-        values = [_number(text) if entry["kind"] == "number" else text for text in texts if text is not None]
-        if len(set(values)) < len(values):
-            message = "the values of a vocabulary must be distinct"
-            raise ValueError(message)
-        vocabularies.append(Vocabulary(tuple(values), entry["kind"]))
-    if next(pieces, None) is not None:
-        message = "the vocabularies are smaller than their text"
+    pieces = _pieces(arrays["category_text"], arrays["category_ends"])
+    sizes = [0 if entry is None else _size(entry) for entry in header]
+    if sum(sizes) != len(pieces):
+        message = f"the vocabularies hold {sum(sizes)} values, their text {len(pieces)}"
         raise ValueError(message)
+    vocabularies: list[Vocabulary | None] = []
+    end = 0
+    for entry, size in zip(header, sizes, strict=True):
+        begin, end = end, end + size
+        vocabularies.append(None if entry is None else _vocabulary(pieces[begin:end], entry["kind"]))
     return tuple(vocabularies)
+
+
+def _size(entry: Mapping[str, Any]) -> int:
+    size = entry["size"]
+    if entry["kind"] not in {"text", "number", None} or type(size) is not int or size < 0:
+        message = f"a vocabulary has a kind and a size; got {entry}"
+        raise ValueError(message)
+    return size
+
+
+def _vocabulary(texts: Sequence[str], kind: Kind | None) -> Vocabulary:
+    values = [_number(text) if kind == "number" else text for text in texts]
+    if len(set(values)) < len(values):
+        message = "the values of a vocabulary must be distinct"
+        raise ValueError(message)
+    if kind is None and values:
+        message = f"a vocabulary without a kind must be empty; got {values[0]!r}"
+        raise ValueError(message)
+    return Vocabulary(tuple(values), kind)
 
 
 def _pieces(text: Bytes, ends: Integers) -> list[str]:
