@@ -542,6 +542,7 @@ def test_a_column_that_is_all_missing_at_prediction_has_any_type():
     none = bits(model, FRAME.assign(colour=np.array([None] * N, dtype=object)))
     np.testing.assert_array_equal(bits(model, FRAME.assign(colour=np.nan)), none)
     np.testing.assert_array_equal(bits(model, pl.DataFrame(FRAME).with_columns(colour=pl.lit(None))), none)
+    np.testing.assert_array_equal(bits(model, FRAME.assign(colour=pd.NaT)), none)
 
 
 def test_a_hundred_thousand_distinct_values_are_taken():
@@ -550,7 +551,9 @@ def test_a_hundred_thousand_distinct_values_are_taken():
     y = frame["size"].to_numpy() + random.normal(scale=0.1, size=100_000)
     model = small(n_members=2, n_estimators=30).fit(frame, y)
     assert model.score(frame.assign(id=frame["id"] + " new"), y) > 0.9
-    assert model.score(frame, y) < 0.9999
+    random_part = y - frame["size"].to_numpy()
+    learned = model.predict(frame.assign(size=0.0))  # what an id alone says: nothing, or its own row's target
+    assert abs(np.corrcoef(learned, random_part)[0, 1]) < 0.05
 
 
 def test_object_columns_of_numbers_are_numbers():
