@@ -146,11 +146,11 @@ def vocabularies_from_file(
 
 
 def _size(entry: Mapping[str, Any]) -> int:
-    size = entry["size"]
+    size: Any = entry["size"]
     if entry["kind"] not in {"text", "number", None} or type(size) is not int or size < 0:
         message = f"a vocabulary has a kind and a size; got {entry}"
         raise ValueError(message)
-    return size
+    return int(size)
 
 
 def _vocabulary(texts: Sequence[str], kind: Kind | None) -> Vocabulary:

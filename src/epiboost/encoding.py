@@ -253,7 +253,11 @@ class _Fit:
                 own.append(ordered(group, target, self.weight, order, prior=prior))
         if kind == "many" and self.measures_spread:
             self._add_spread(group, trained, values)
-        fixed = {"few": self._few, "many": lambda *_: [_frequency(rows)]}.get(kind, lambda *_: [])(group, rows)
+        fixed: list[Floats] = []
+        if kind == "few":
+            fixed = self._few(group, rows)
+        elif kind == "many":
+            fixed = [_frequency(rows)]
         values.extend(fixed)
         for own in trained:
             own.extend(column[group] for column in fixed)
@@ -268,8 +272,7 @@ class _Fit:
         By its own target a row may only be told where that cannot matter: values of few rows stand at the prior, and
         means that differ by chance alone give no order.
         """
-        n_rows = np.bincount(group)
-        known = n_rows >= _ROWS_FOR_MEAN
+        known = np.bincount(group) >= _ROWS_FOR_MEAN
         orders: list[Floats] = []
         for target in self.targets.T if _differ(group, self.targets, known) else ():
             prior = float(np.average(target, weights=self.weight))
