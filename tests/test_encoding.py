@@ -157,28 +157,28 @@ def test_an_encoding_comes_back_from_its_file_and_from_a_pickle():
 
 
 @pytest.mark.parametrize(
-    ("name", "change"),
+    ("name", "change", "fault"),
     [
-        ("category_sizes", lambda array: -array),
-        ("category_sizes", lambda array: array[:-1]),
-        ("plain_columns", lambda array: array + 1),
-        ("plain_columns", lambda array: np.append(array, array[0])),
-        ("plain_columns", lambda array: array.astype(np.int32)),
-        ("group_columns", lambda array: array + 1),
-        ("group_columns", lambda array: array[:, :1]),
-        ("group_shapes", lambda array: array - 1),
-        ("group_shapes", lambda array: array * 1000),
-        ("group_keys", lambda array: array[::-1].copy()),
-        ("group_keys", lambda array: array[:-1]),
-        ("group_rows", lambda array: -array),
-        ("group_rows", lambda array: array[:-1]),
-        ("group_values", lambda array: array * np.nan),
-        ("group_values", lambda array: array[:-1]),
+        ("category_sizes", lambda array: -array, "category_sizes must be a row of whole numbers"),
+        ("category_sizes", lambda array: array[:-1], "groups must be of columns that hold categories"),
+        ("plain_columns", lambda array: array + 1, "every column must be encoded once"),
+        ("plain_columns", lambda array: np.append(array, array[0]), "every column must be encoded once"),
+        ("plain_columns", lambda array: array.astype(np.int32), "plain_columns must be a row of whole numbers"),
+        ("group_columns", lambda array: array + 1, "groups must be of columns that hold categories"),
+        ("group_columns", lambda array: array[:, :1], "must hold two numbers a group"),
+        ("group_shapes", lambda array: array - 1, "groups must have keys"),
+        ("group_shapes", lambda array: array * 1000, "groups must have keys"),
+        ("group_keys", lambda array: array[::-1].copy(), "keys of a group must ascend"),
+        ("group_keys", lambda array: array[:-1], "groups must have keys"),
+        ("group_rows", lambda array: -array, "every key must have rows"),
+        ("group_rows", lambda array: array[:-1], "every key must have rows"),
+        ("group_values", lambda array: array * np.nan, "group_values must be finite"),
+        ("group_values", lambda array: array[:-1], "group_values must be finite, and fill"),
     ],
 )
-def test_parts_of_a_file_that_do_not_fit_are_refused(name, change):
+def test_parts_of_a_file_that_do_not_fit_are_refused(name, change, fault):
     header, arrays = fitted(*rows())[0].to_file()
-    with pytest.raises(ValueError, match=r"must|encoded once"):
+    with pytest.raises(ValueError, match=fault):
         Encoding.from_file(header, {**arrays, name: change(arrays[name])})
 
 

@@ -109,7 +109,7 @@ def factor_of(column: Any, name: str) -> Factor:  # noqa: ANN401 (a column of an
     elif column.implementation.is_pyarrow():
         places, values = _from_arrow(column.to_native())
     else:
-        places, values = _from_any_series(column)
+        places, values = _from_any_series(column, name)
     return _checked(values, places, name)
 
 
@@ -146,11 +146,11 @@ def vocabularies_from_file(
 
 
 def _size(entry: Mapping[str, Any]) -> int:
-    size = entry["size"]
+    size: Any = entry["size"]
     if entry["kind"] not in {"text", "number", None} or type(size) is not int or size < 0:
         message = f"a vocabulary has a kind and a size; got {entry}"
         raise ValueError(message)
-    return size
+    return int(size)
 
 
 def _vocabulary(texts: Sequence[str], kind: Kind | None) -> Vocabulary:
@@ -189,7 +189,7 @@ def _number(text: str) -> int | float:
 def _from_pandas(column: Any, name: str) -> tuple[Integers, Sequence[Any]]:  # noqa: ANN401 (a pandas.Series)
     pandas = sys.modules["pandas"]
     if isinstance(column.dtype, pandas.CategoricalDtype):
-        used = column.cat.remove_unused_categories() if len(column.cat.categories) > len(column) else column
+        used = column.cat.remove_unused_categories()  # others are not judged
         return used.cat.codes.to_numpy().astype(np.int64), used.cat.categories.tolist()
     try:
         places, values = pandas.factorize(column.to_numpy() if column.dtype == object else column)
@@ -199,13 +199,15 @@ def _from_pandas(column: Any, name: str) -> tuple[Integers, Sequence[Any]]:  # n
 
 
 def _from_arrow(column: Any) -> tuple[Integers, Sequence[Any]]:  # noqa: ANN401 (a pyarrow.ChunkedArray)
-    encoded = column if hasattr(column.type, "value_type") else column.dictionary_encode()
+    encoded = column if hasattr(column.type, "index_type") else column.dictionary_encode()
     parts = encoded.unify_dictionaries().chunks
     places = [part.indices.fill_null(-1).to_numpy(zero_copy_only=False) for part in parts]
     return np.concatenate([np.empty(0, dtype=np.int64), *places]), parts[0].dictionary.to_pylist() if parts else []
 
 
-def _from_any_series(column: nw.Series[Any]) -> tuple[Integers, Sequence[Any]]:
+def _from_any_series(column: nw.Series[Any], name: str) -> tuple[Integers, Sequence[Any]]:
+    if column.dtype == nw.Object:
+        return _from_array(np.fromiter(column.to_list(), dtype=object, count=len(column)), name)
     if column.dtype in {nw.Categorical, nw.Enum}:
         column = column.cast(nw.String)
     distinct = column.drop_nulls().unique().to_list()

@@ -35,6 +35,7 @@ _FEW_VALUES = 24
 _ROWS_FOR_FEW = 100  # a value, on average
 _ROWS_FOR_MEAN = 100  # of a value, copies not counted: then what a row's own target adds to the mean matters little
 _MORE_THAN_CHANCE = 4.0  # standard deviations
+_GOLDEN = (5.0**0.5 - 1.0) / 2.0  # steps of this length, modulo one, fill an interval evenly
 _MOST_CLASSES = 8  # that have a statistic
 
 
@@ -97,10 +98,10 @@ class Encoding:
     def lend(self, X: AnyArray, encoded: Floats, n_members: int) -> Iterator[Floats]:
         """Yield an encoded table as each of several members takes it: with known values in place of those unseen.
 
-        What a new value means is a draw from what values mean, and a value that is new now is most like those that
-        were rare. So every member draws a known value, of rare ones rather than common ones, for each column its own:
-        values stand in the order of their statistics, and the members take one from each of as many equal parts. They
-        disagree as much as values differ, and their mean is near the prior. The pairs of a new value stay unseen.
+        What a new value means is a draw from what values mean. So every member draws the value of a known row, for each
+        column its own: rows stand in the order of their values' statistics, and the members are spread evenly over
+        them, the first ones in the same places whatever their number. They disagree as much as rows differ, and their
+        mean is near the prior. The pairs of a new value stay unseen.
 
         Each table takes the place of the one before: array of shape (n, n_encoded).
         """
@@ -138,9 +139,10 @@ class Encoding:
     def _draw(self, group: Group, n_members: int) -> Integers:
         """Return the place of a known value for each member."""
         order = np.argsort(group.values[:-1, 0], kind="stable") if group.width else np.arange(len(group.keys))
-        share = np.cumsum(1.0 / group.rows[order])
-        part = np.random.default_rng([self.seed, group.columns[0]]).permutation(n_members)
-        drawn: Integers = order[np.searchsorted(share, (part + 0.5) / n_members * share[-1])]
+        share = np.cumsum(group.rows[order]) / group.rows.sum()
+        start = np.random.default_rng([self.seed, group.columns[0]]).uniform()
+        place = (start + _GOLDEN * np.arange(n_members)) % 1.0
+        drawn: Integers = order[np.minimum(np.searchsorted(share, place), len(order) - 1)]
         return drawn
 
     def to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -251,7 +253,11 @@ class _Fit:
                 own.append(ordered(group, target, self.weight, order, prior=prior))
         if kind == "many" and self.measures_spread:
             self._add_spread(group, trained, values)
-        fixed = {"few": self._few, "many": lambda *_: [_frequency(rows)]}.get(kind, lambda *_: [])(group, rows)
+        fixed: list[Floats] = []
+        if kind == "few":
+            fixed = self._few(group, rows)
+        elif kind == "many":
+            fixed = [_frequency(rows)]
         values.extend(fixed)
         for own in trained:
             own.extend(column[group] for column in fixed)
@@ -266,8 +272,7 @@ class _Fit:
         By its own target a row may only be told where that cannot matter: values of few rows stand at the prior, and
         means that differ by chance alone give no order.
         """
-        n_rows = np.bincount(group)
-        known = n_rows >= _ROWS_FOR_MEAN
+        known = np.bincount(group) >= _ROWS_FOR_MEAN
         orders: list[Floats] = []
         for target in self.targets.T if _differ(group, self.targets, known) else ():
             prior = float(np.average(target, weights=self.weight))
@@ -308,11 +313,14 @@ def _places(order: Integers) -> Floats:
 
 
 def _frequency(rows: Floats) -> Floats:
-    """Return roughly how often each value occurs and, last, 0 for one that was not seen.
+    """Return roughly how often each value occurs and, last, how often half of the rows' values occur at most.
 
-    In half powers of two, which is too coarse to tell which of many values it is.
+    The last is for a value that was not seen. In half powers of two, which is too coarse to tell which of many values
+    it is.
     """
-    return np.append(np.round(2.0 * np.log2(1.0 + rows)), 0.0)
+    order = np.argsort(rows, kind="stable")
+    middle = order[np.searchsorted(np.cumsum(rows[order]), 0.5 * rows.sum())]
+    return np.round(2.0 * np.log2(1.0 + np.append(rows, rows[middle])))
 
 
 def _targets(target: Floats, weight: Floats, n_classes: int) -> Floats:
