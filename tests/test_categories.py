@@ -598,3 +598,18 @@ def test_a_table_of_few_different_rows_is_learned(weighted):
     model.fit(train[["city"]], train["label"], sample_weight=weight)
     told = model.predict_proba(pd.DataFrame({"city": np.char.add("c", city[1].astype(str))}))[:, 1]
     assert roc_auc_score(label[1], told) > roc_auc_score(label[1], effect[city[1]]) - 0.02
+
+
+def test_few_values_of_few_rows_are_told_apart():
+    frame = pd.DataFrame({"k": list("abcd") * 50, "z": np.random.default_rng(0).normal(size=200)})
+    model = EpiBoostRegressor(n_members=3, n_estimators=100, random_state=0, n_jobs=1).fit(frame, [0, 10, 20, 30] * 50)
+    told = model.predict(pd.DataFrame({"k": list("abcd"), "z": np.zeros(4)}))
+    np.testing.assert_allclose(told, [0, 10, 20, 30], atol=3)
+
+
+def test_classes_beyond_the_most_common_are_told_apart_by_categories():
+    rng = np.random.default_rng(0)
+    k = rng.integers(0, 60, 6000)
+    frame = pd.DataFrame({"k": np.char.add("k", k.astype(str)), "z": rng.normal(size=6000)})
+    model = EpiBoostClassifier(n_members=2, n_estimators=60, random_state=0, n_jobs=1).fit(frame, k % 15)
+    assert model.score(frame, k % 15) > 0.95

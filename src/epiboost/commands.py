@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -292,7 +292,7 @@ def _categories(features: "pa.Table", named: list[str]) -> str | list[str]:
 
 def _text_columns(fitted: "Model") -> list[str]:
     """Return the columns that held text in training: in another file they may look like numbers."""
-    model = getattr(fitted, "model", fitted)  # a calibrated one holds another
+    model: Any = getattr(fitted, "model", fitted)  # a calibrated one holds another
     names = getattr(model, "feature_names_in_", ())
     pairs = zip(names, model.vocabularies_, strict=False)  # no vocabularies if there are no categories
     return [str(name) for name, vocabulary in pairs if vocabulary is not None and vocabulary.kind == "text"]

@@ -6,12 +6,13 @@ a column of               becomes
 two values or fewer       itself
 few values, many rows     two orders of its values, each of which has a bin of its own: by the mean target, where that
                           is more than chance, or else by name; and by how often they occur
+few values, few rows      a column of zeros and ones for each value
 many values               the ordered mean target of its value (see `target_statistics`), how often it occurs, and for
                           a regression how far off that mean the targets lie
 ========================= ===========================================================================================
 
 Pairs of columns that pay (see `pairs`) get an ordered mean target too. A classification of more than two classes has a
-mean target a class, of its most common classes.
+mean target a class, of its most common classes, and one a digit of the others' numbers.
 
 Training sees a few random orders of the rows, which the members share. A row to be predicted is encoded by all training
 rows. For a value that was not seen the statistic is the prior; an ensemble does better, see `Encoding.lend`.
@@ -36,7 +37,7 @@ _ROWS_FOR_FEW = 100  # a value, on average
 _ROWS_FOR_MEAN = 100  # of a value, copies not counted: then what a row's own target adds to the mean matters little
 _MORE_THAN_CHANCE = 4.0  # standard deviations
 _GOLDEN = (5.0**0.5 - 1.0) / 2.0  # steps of this length, modulo one, fill an interval evenly
-_MOST_CLASSES = 8  # that have a statistic
+_MOST_CLASSES = 8  # that have a statistic of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +232,9 @@ class _Fit:
     def _kind(self, n_values: int) -> str:
         if n_values <= 2:  # noqa: PLR2004 (one split tells two values apart)
             return "plain"
-        return "few" if n_values <= _FEW_VALUES and self.weight.sum() >= _ROWS_FOR_FEW * n_values else "many"
+        if n_values > _FEW_VALUES:
+            return "many"
+        return "few" if self.weight.sum() >= _ROWS_FOR_FEW * n_values else "each"
 
     def _pairs(self, columns: list[int]) -> list[tuple[int, ...]]:
         if len(columns) < 2:  # noqa: PLR2004 (a pair)
@@ -256,6 +259,8 @@ class _Fit:
         fixed: list[Floats] = []
         if kind == "few":
             fixed = self._few(group, rows)
+        elif kind == "each":
+            fixed = list(np.eye(len(rows) + 1, len(rows)).T)
         elif kind == "many":
             fixed = [_frequency(rows)]
         values.extend(fixed)
@@ -324,9 +329,17 @@ def _frequency(rows: Floats) -> Floats:
 
 
 def _targets(target: Floats, weight: Floats, n_classes: int) -> Floats:
-    """Return what statistics are taken of, shape (n, k)."""
+    """Return what statistics are taken of, shape (n, k).
+
+    Of many classes the most common have one each. The others are numbered from one, and the digits of their numbers to
+    the base of two have one each: together these still tell one class from another.
+    """
     if n_classes <= 2:  # noqa: PLR2004 (the share of one class is that of the other)
         return target[:, np.newaxis]
-    share = np.bincount(target.astype(np.int64), weights=weight, minlength=n_classes)
-    common = np.argsort(-share, kind="stable")[:_MOST_CLASSES]
-    return np.asarray(target[:, np.newaxis] == common, dtype=np.float64)
+    own = target.astype(np.int64)
+    ranked = np.argsort(-np.bincount(own, weights=weight, minlength=n_classes), kind="stable")
+    number = np.zeros(n_classes, dtype=np.int64)
+    number[ranked[_MOST_CLASSES:]] = np.arange(1, max(n_classes - _MOST_CLASSES, 0) + 1)
+    digits = np.arange(int(number.max()).bit_length())
+    common = own[:, np.newaxis] == ranked[:_MOST_CLASSES]
+    return np.concatenate([common, number[own][:, np.newaxis] >> digits & 1], axis=1).astype(np.float64)

@@ -19,6 +19,7 @@ _FEW_STATISTIC_BINS = 31  # and of few rows it is noisier still
 _MANY_ROWS = 16_000
 _PIECES_A_ROW = 4  # on average; more as long as there are not many in all
 _MANY_PIECES = 50_000
+_MOST_COPIES = 100  # of a row, on average
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,11 @@ def _in_pieces(rows: Integers, weight: Floats) -> tuple[Integers, Floats]:
 
     One row in a random order is before or after another with all its weight, and then tells which target the other has.
     In pieces they are shuffled into each other. How many there are rests on merged rows and weights alone, so a row of
-    weight two is still the row twice.
+    weight two is still the row twice. Weights that cannot be counts, fractions or hundreds on average, stay whole: a
+    row would see its own target in its copies.
     """
+    if (weight != np.floor(weight)).any() or weight.mean() > _MOST_COPIES:
+        return rows, weight
     most = max(_PIECES_A_ROW * len(rows), _MANY_PIECES)
     pieces = np.maximum(np.floor(weight * min(1.0, most / weight.sum())), 1).astype(np.int64)
     return np.repeat(rows, pieces), np.repeat(weight / pieces, pieces)
