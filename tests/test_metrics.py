@@ -441,3 +441,37 @@ def test_several_scorers_are_used_at_once():
 def test_scorers_that_make_no_sense_are_refused(metric, options, words):
     with pytest.raises(ValueError, match=words):
         scorer(metric, **options)
+
+
+@pytest.mark.parametrize("labels", [np.array([1, 2, 3]), np.array(["a", "b", "c"]), np.array([True, False])], ids=str)
+def test_a_posterior_knows_the_labels_of_its_classes(labels):
+    y = labels[np.digitize(Y_TABLE, [-0.5, 0.5]) % len(labels)]
+    model = EpiBoostClassifier(n_members=2, n_estimators=10, n_jobs=1, random_state=0).fit(X_TABLE, y)
+    lacking = y != model.classes_[-1]  # rows among which the last class does not occur
+    for classifier in (model, model.calibrate(X_TABLE, y)):
+        posterior = classifier.predict_posterior(X_TABLE[lacking])
+        assert posterior.classes.tolist() == sorted(labels.tolist())
+        for metric in (negative_log_likelihood_loss, brier_loss, expected_calibration_error):
+            assert metric(y[lacking], posterior) == metric(y[lacking], posterior, classes=model.classes_)
+
+
+def test_labels_without_classes_are_told_how_to_name_them():
+    with pytest.raises(ValueError, match="classes="):
+        negative_log_likelihood_loss(["a"], [[0.5, 0.5]], family="categorical")
+    with pytest.raises(ValueError, match="classes="):
+        brier_loss([2], [[0.5, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "family", "classes", "words"),
+    [
+        ([[[0.5, 0.5]]], "categorical", ["a", "a"], "differ"),
+        ([[[0.5, 0.5]]], "categorical", ["a"], "name the 2 classes"),
+        ([[[0.5, 0.5]]], "normal", ["a", "b"], "categorical posterior"),
+    ],
+)
+def test_classes_that_do_not_fit_are_refused(parameters, family, classes, words):
+    with pytest.raises(ValueError, match=words):
+        Posterior(parameters, family, classes)
+    with pytest.raises(ValueError, match=words if family == "categorical" else "categorical"):
+        brier_loss(["a"], Posterior(parameters, family), classes=classes)

@@ -82,7 +82,9 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """
         self._require_fitted()
         table = check_table(self, X, reset=False)
-        return Posterior(self.forest_.predict(table, prefixes=self.prefixes_), self._family)
+        return Posterior(
+            self.forest_.predict(table, prefixes=self.prefixes_), self._family, getattr(self, "classes_", None)
+        )
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything a user may pass)
         """Split each row's uncertainty into what the data cannot tell and what the model has not seen.

@@ -32,6 +32,22 @@ def label_codes(labels: npt.ArrayLike, classes: Sequence[object] | AnyArray, *, 
     return codes
 
 
+def check_classes(classes: Sequence[object] | AnyArray, n_classes: int) -> AnyArray:
+    """Return the labels of so many classes: one each, no two alike.
+
+    >>> check_classes(["no", "yes"], 2)
+    array(['no', 'yes'], dtype='<U3')
+    """
+    known: AnyArray = np.asarray(classes)
+    if known.shape != (n_classes,):
+        message = f"classes must name the {n_classes} classes of the prediction, got {known.tolist()}"
+        raise ValueError(message)
+    if len(set(known.tolist())) < n_classes:
+        message = f"classes must differ from one another, got {known.tolist()}"
+        raise ValueError(message)
+    return known
+
+
 def check_same_kind(some: AnyArray, others: AnyArray) -> None:
     """Raise a TypeError if some labels are text and others numbers; objects may be either.
 

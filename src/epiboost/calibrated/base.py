@@ -1,5 +1,6 @@
 """What both calibrated models share: the split of the rows, the quantiles, files."""
 
+import copy
 import os
 from typing import Any, Self
 
@@ -51,12 +52,12 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     @property
     def n_features_in_(self) -> int:
         """Number of columns that the model reads."""
-        return int(self.model.n_features_in_)
+        return int(self._kept.n_features_in_)
 
     @property
     def feature_names_in_(self) -> AnyArray:
         """Names of these columns, if they had any."""
-        names: AnyArray = self.model.feature_names_in_
+        names: AnyArray = self._kept.feature_names_in_
         return names
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -68,9 +69,9 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             By custom it ends in ``.epib``.
         """
         check_is_fitted(self, "scores_")
-        header, arrays = self.model._to_file()
+        header, arrays = self.model_._to_file()
         seed = int(self.random_state) if isinstance(self.random_state, int | np.integer) else None
-        own_header = {
+        own_header: dict[str, Any] = {
             "estimator": type(self).__name__,
             "parameters": {"scale_share": float(self.scale_share), "random_state": seed},
             "model": header,
@@ -112,7 +113,7 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def _from_file(cls, header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
         kind = BaseEpiBoost._kinds[header["model"]["estimator"]]
         calibrated = cls(kind._from_file(header["model"], arrays), **header["parameters"])
-        calibrated._check_model()
+        calibrated._keep_model()
         scores = arrays["calibration_scores"]
         if scores.dtype != np.float64 or scores.ndim != 1 or not scores.size or (np.diff(scores) < 0.0).any():
             message = "scores must be numbers in order"
@@ -158,20 +159,27 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _rows(self, X: Any, y: Any) -> tuple[AnyArray, Posterior]:  # noqa: ANN401 (anything a user may pass)
         """Return the targets of the calibration rows and what the model says of them."""
-        self._check_model()
-        target, posterior = self.model._check_target(y), self.model.predict_posterior(X)
+        self._keep_model()
+        target, posterior = self.model_._check_target(y), self.model_.predict_posterior(X)
         if posterior.n_samples != len(target):
             message = f"X and y must have the same number of rows, got {posterior.n_samples} and {len(target)}"
             raise ValueError(message)
         return target, posterior
 
-    def _check_model(self) -> None:
+    @property
+    def _kept(self) -> Any:  # noqa: ANN401 (the two have models of their own)
+        return getattr(self, "model_", self.model)
+
+    def _keep_model(self) -> None:
+        """Keep the model as it is now: fitting it anew replaces what it has learned, and does not reach the copy."""
         family = getattr(self.model, "_family", None)
         if not isinstance(self.model, BaseEpiBoost) or family != self._family:
             message = f"{type(self).__name__} calibrates a {self._family} model of this package, got {self.model!r}"
             raise ValueError(message)
         self.model._require_fitted()
+        self.model_ = copy.copy(self.model)
 
+    model_: BaseEpiBoost
     scores_: Floats
 
     # What the two do differently.

@@ -26,7 +26,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
     Parameters
     ----------
     model : EpiBoostRegressor
-        A fitted model.
+        A fitted model. It is kept as it is when `fit` is called: fitted anew, it does not change this one.
     scale_share : float, default=0.25
         About the share of the calibration rows from which the scales are learned: the rest is brought to a number that
         meets coverages of 0.5, 0.8, 0.9 and 0.95 exactly.
@@ -35,6 +35,8 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
 
     Attributes
     ----------
+    model_ : EpiBoostRegressor
+        The model as it was when it was calibrated.
     scales_ : Scales
         ``constant``, ``data`` and ``knowledge``: the variance that a unit of each stands for.
     scores_ : array of shape (n,)
@@ -135,7 +137,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
             If there are too few calibration rows to guarantee a coverage.
         """
         quantile = self._quantiles(coverage) * _BEYOND_ROUNDING
-        posterior = self.model.predict_posterior(X)
+        posterior = self.model_.predict_posterior(X)
         uncertainty = posterior.uncertainty()
         width = np.multiply.outer(_width(self.scales_.variance(uncertainty.data, uncertainty.knowledge)), quantile)
         center = posterior.mean.reshape(-1, *[1] * quantile.ndim)
@@ -156,7 +158,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
             `predict_interval`.
         """
         check_is_fitted(self, "scores_")
-        posterior = self.model.predict_posterior(X)
+        posterior = self.model_.predict_posterior(X)
         mean, variance = posterior.parameters[:, :, 0], posterior.parameters[:, :, 1]
         spread = posterior.mean + np.sqrt(self.scales_.knowledge) * (mean - posterior.mean)
         return Posterior(np.stack([spread, self.scales_.constant + self.scales_.data * variance], axis=2), "normal")

@@ -72,7 +72,7 @@ def reliability_curve(
     family : {"normal", "categorical"}, optional
         What an array holds; a posterior knows.
     classes : sequence of shape (classes,), optional
-        The labels in the order of the probabilities; by default 0, 1, …
+        The labels in the order of the probabilities; by default those of the posterior, and 0, 1, … for an array.
     n_bins : int, default=15
         Bins of confidence; empty ones are left out. For a regressor, coverages: 1 / (n_bins + 1), 2 / (n_bins + 1), …
     strategy : {"uniform", "quantile"}, default="uniform"
