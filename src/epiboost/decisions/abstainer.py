@@ -29,6 +29,7 @@ from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.decisions.measures import measured
 from epiboost.labels import label_codes
 from epiboost.uncertainty import Measure, check_measure
+from epiboost.wrapped import Wrapped, unwrap
 
 _N_LINES = 20
 
@@ -43,7 +44,8 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     Parameters
     ----------
     model : fitted model
-        An `EpiBoostRegressor`, `EpiBoostClassifier` or a calibrated one.
+        An `EpiBoostRegressor`, `EpiBoostClassifier` or a calibrated one, on its own, at the end of a pipeline or inside
+        a search. It is kept as it is when `fit` is called.
     max_error : float, optional
         Largest share of wrong predictions among the cases kept. As many are kept as the validation rows allow.
     coverage : float, optional
@@ -59,6 +61,8 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     Attributes
     ----------
+    model_ : Wrapped
+        The model as it was when `fit` was called.
     threshold_ : float
         A case is kept if its uncertainty is smaller; infinite if all are kept, minus infinity if none.
     met_ : bool
@@ -129,19 +133,25 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
         Raises
         ------
+        TypeError
+            If the model does not know its uncertainty.
+        NotFittedError
+            If the model is not fitted.
         ValueError
             For no rows, tables of different lengths, uncertainties that are NaN, targets that are not finite, labels
             that the model does not know, and parameters that make no sense. Uncertainties may be all equal: all cases
             are then kept, or none.
         """
-        self._check_parameters()
-        wrong = self._wrong(X, y)
-        uncertainty = measured(self.model, X, self.measure)
+        model = unwrap(self.model, "predict", "predict_uncertainty").kept()
+        self._check_parameters(classifies=model.classes is not None)
+        wrong = self._wrong(model, X, y)
+        uncertainty = measured(model, X, self.measure)
         order = np.argsort(uncertainty, kind="stable")
         lines = np.append(uncertainty[order], np.inf)[self._ranks(len(order))]
         kept = np.searchsorted(uncertainty[order], lines)  # rows strictly below the line
         errors = np.concatenate([[0], np.cumsum(wrong[order])])[kept]
         chosen = self._choose(kept, errors)
+        self.model_: Wrapped = model
         self.met_ = chosen is not None
         self.threshold_, self.error_bound_, self.error_, self.coverage_ = -math.inf, 1.0, math.nan, 0.0
         if chosen is not None:
@@ -172,15 +182,15 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             For no rows and uncertainties that are NaN.
         """
         check_is_fitted(self, "threshold_")
-        prediction: AnyArray = self.model.predict(X)
-        kept: npt.NDArray[np.bool_] = measured(self.model, X, self.measure) < self.threshold_
+        prediction: AnyArray = self.model_.predict(X)
+        kept: npt.NDArray[np.bool_] = measured(self.model_, X, self.measure) < self.threshold_
         return prediction, kept
 
     def __sklearn_clone__(self) -> Self:
         """Keep the model: it is given, and not learned here."""
         return type(self)(**self.get_params(deep=False))
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self, *, classifies: bool) -> None:
         check_measure(self.measure)
         if (self.max_error is None) == (self.coverage is None):
             message = f"give max_error or coverage, one of them; got {self.max_error!r} and {self.coverage!r}"
@@ -192,7 +202,6 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         if self.coverage is not None and not 0.0 < self.coverage <= 1.0:
             message = f"coverage must be above 0 and at most 1, got {self.coverage!r}"
             raise ValueError(message)
-        classifies = hasattr(self.model, "classes_")
         if classifies and self.tolerance is not None:
             message = f"tolerance is for regressors: a label is right or wrong; got {self.tolerance!r}"
             raise ValueError(message)
@@ -203,13 +212,13 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             )
             raise ValueError(message)
 
-    def _wrong(self, X: Any, y: Any) -> npt.NDArray[np.bool_]:  # noqa: ANN401 (anything a user may pass)
-        prediction, target = np.asarray(self.model.predict(X)), np.asarray(y)
+    def _wrong(self, model: Wrapped, X: Any, y: Any) -> npt.NDArray[np.bool_]:  # noqa: ANN401 (anything a user may pass)
+        prediction, target = np.asarray(model.predict(X)), np.asarray(y)
         if target.shape != prediction.shape:
             message = f"y must hold one target a row, shape {prediction.shape}, got {target.shape}"
             raise ValueError(message)
-        if self.tolerance is None:
-            codes = (label_codes(labels, self.model.classes_, name="y") for labels in (prediction, target))
+        if model.classes is not None:
+            codes = (label_codes(labels, model.classes, name="y") for labels in (prediction, target))
             return np.not_equal(*codes)
         distance = np.abs(prediction - target.astype(np.float64))
         if not np.isfinite(distance).all():

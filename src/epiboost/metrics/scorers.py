@@ -19,7 +19,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.pipeline import Pipeline
 
 from epiboost._typing import Floats
 from epiboost.metrics.calibration import expected_calibration_error
@@ -28,6 +27,7 @@ from epiboost.metrics.intervals import interval_coverage_score, interval_width
 from epiboost.metrics.losses import brier_loss, crps_loss, negative_log_likelihood_loss
 from epiboost.metrics.ranking import Loss, prediction_rejection_score
 from epiboost.uncertainty import Measure, check_measure
+from epiboost.wrapped import unwrap
 
 _Scoring: TypeAlias = Callable[..., float]
 
@@ -55,9 +55,12 @@ class Scorer:
         sample_weight: npt.ArrayLike | None = None,
     ) -> float:
         """Score a fitted model on held-out rows; higher is better."""
-        model, rows = _last_step(estimator, X)
+        asked = unwrap(estimator, "predict_posterior", "predict_uncertainty")
         scoring, _ = _SCORINGS[self.name]
-        return scoring(model, rows, y, sample_weight, **_of_last_step(estimator, dict(self.options)))
+        options = dict(self.options)
+        if "X_out" in options:
+            options["X_out"] = asked.rows(options["X_out"])
+        return scoring(asked.model, asked.rows(X), y, sample_weight, **options)
 
 
 def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric has its own)
@@ -108,22 +111,8 @@ def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric 
     return Scorer(metric, options)
 
 
-def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:  # noqa: ANN401
-    """Return the model and what it is given: that of a pipeline reads what the steps before make of the rows."""
-    if not isinstance(estimator, Pipeline):
-        return estimator, X
-    return estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X
-
-
-def _of_last_step(estimator: Any, options: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
-    if "X_out" in options:
-        options["X_out"] = _last_step(estimator, options["X_out"])[1]
-    return options
-
-
 def _negative_log_likelihood(model: Any, X: Any, y: Any, weight: Any) -> float:  # noqa: ANN401
-    classes = getattr(model, "classes_", None)
-    return -negative_log_likelihood_loss(y, model.predict_posterior(X), classes=classes, sample_weight=weight)
+    return -negative_log_likelihood_loss(y, model.predict_posterior(X), sample_weight=weight)
 
 
 def _crps(model: Any, X: Any, y: Any, weight: Any) -> float:  # noqa: ANN401
@@ -131,7 +120,7 @@ def _crps(model: Any, X: Any, y: Any, weight: Any) -> float:  # noqa: ANN401
 
 
 def _brier(model: Any, X: Any, y: Any, weight: Any) -> float:  # noqa: ANN401
-    return -brier_loss(y, model.predict_posterior(X), classes=model.classes_, sample_weight=weight)
+    return -brier_loss(y, model.predict_posterior(X), sample_weight=weight)
 
 
 def _calibration(model: Any, X: Any, y: Any, weight: Any, n_bins: int = 15) -> float:  # noqa: ANN401

@@ -15,6 +15,7 @@ from epiboost.metrics.inputs import Prediction
 from epiboost.metrics.intervals import interval_coverage_score
 from epiboost.plots.style import BLUE, GREY, new_axes, plain
 from epiboost.posterior import Posterior
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,7 @@ class CalibrationDisplay:
 
         Parameters
         ----------
-        estimator : fitted model
+        estimator : fitted model, on its own, at the end of a pipeline or inside a search
             Of a `CalibratedRegressor` the intervals that carry its guarantee are judged.
         X : table of shape (n, features)
         y : array of shape (n,)
@@ -95,14 +96,14 @@ class CalibrationDisplay:
         ValueError
             As `epiboost.metrics.reliability_curve`: for empty arrays, NaN, bad weights and unknown labels.
         """
-        if isinstance(estimator, CalibratedRegressor):
-            curve = _guaranteed(estimator, X, y, n_bins, sample_weight)
+        model = unwrap(estimator, "predict_posterior")
+        if isinstance(model.model, CalibratedRegressor):
+            curve = _guaranteed(model.model, model.rows(X), y, n_bins, sample_weight)
             return cls(curve, family="normal").plot(ax, name=name, **kwargs)
-        posterior, classes = estimator.predict_posterior(X), getattr(estimator, "classes_", None)
         return cls.from_predictions(
             y,
-            posterior,
-            classes=classes,
+            model.predict_posterior(X),
+            classes=model.classes,
             n_bins=n_bins,
             sample_weight=sample_weight,
             ax=ax,

@@ -11,6 +11,7 @@ from epiboost._typing import Floats
 from epiboost.metrics.ranking import Loss, RejectionCurve, UndefinedScoreError, rejection_curve
 from epiboost.plots.style import BLACK, GREY, MEASURE_STYLES, new_axes, plain
 from epiboost.uncertainty import Uncertainty
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,16 +68,17 @@ class RejectionDisplay:
 
         Parameters
         ----------
-        estimator : fitted model
+        estimator : fitted model, on its own, at the end of a pipeline or inside a search
         X : table of shape (n, features)
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
         ax : matplotlib Axes or None
             None makes a new figure.
         """
-        loss: Loss = "zero_one" if hasattr(estimator, "classes_") else "squared"
-        uncertainty = estimator.predict_uncertainty(X)
-        return cls.from_predictions(y, estimator.predict(X), uncertainty, loss=loss, sample_weight=sample_weight, ax=ax)
+        model = unwrap(estimator, "predict", "predict_uncertainty")
+        loss: Loss = "squared" if model.classes is None else "zero_one"
+        uncertainty = model.predict_uncertainty(X)
+        return cls.from_predictions(y, model.predict(X), uncertainty, loss=loss, sample_weight=sample_weight, ax=ax)
 
     @classmethod
     def from_predictions(
