@@ -348,5 +348,5 @@ def test_what_is_no_fitted_model_is_refused(models):
         CalibratedRegressor(models["classifier"]).fit(X, Y)
     with pytest.raises(ValueError, match="CalibratedClassifier calibrates a categorical model"):
         CalibratedClassifier("model").fit(X, Y)
-    with pytest.raises(ValueError, match="scale_share must be strictly between 0 and 1, got 1"):
+    with pytest.raises(ValueError, match="scale_share must be a number strictly between 0 and 1, got 1"):
         CalibratedRegressor(models["regressor"], scale_share=1.0).fit(X, Y)

@@ -436,6 +436,9 @@ def test_several_scorers_are_used_at_once():
         ("crps_loss", {"coverage": 0.9}, "crps_loss has no option coverage; its options are: none"),
         ("ood_auc_score", {}, "ood_auc_score needs the option X_out"),
         ("prediction_rejection_score", {"measure": "doubt"}, "measure must be one of .* got 'doubt'"),
+        ("interval_width", {"coverage": 1.5}, "coverage must be a number strictly between 0 and 1, got 1.5"),
+        ("interval_coverage_score", {"coverage": [0.5]}, r"coverage must be a number .*, got \[0.5\]"),
+        ("expected_calibration_error", {"n_bins": 0}, "n_bins must be a whole number of at least 1, got 0"),
     ],
 )
 def test_scorers_that_make_no_sense_are_refused(metric, options, words):

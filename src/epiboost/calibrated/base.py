@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from epiboost import persistence
 from epiboost._base import BaseEpiBoost
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.calibration import conformal_quantile
+from epiboost.calibration import check_share, conformal_quantile
 from epiboost.posterior import Posterior
 from epiboost.uncertainty import Uncertainty
 
@@ -137,9 +137,7 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _parts(self, n_samples: int) -> tuple[Integers, Integers]:
         """Return the rows to learn scales from and those that guarantee."""
-        if not 0.0 < self.scale_share < 1.0:
-            message = f"scale_share must be strictly between 0 and 1, got {self.scale_share!r}"
-            raise ValueError(message)
+        check_share(self.scale_share, "scale_share")
         if n_samples < _FEWEST_ROWS:
             message = f"at least {_FEWEST_ROWS} rows are needed to calibrate, got {n_samples}"
             raise ValueError(message)

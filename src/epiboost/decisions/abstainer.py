@@ -16,6 +16,7 @@ most is taken. Lines that keep too few rows to pass with one error are not tried
 """
 
 import math
+import numbers
 import warnings
 from typing import Any, Self
 
@@ -26,6 +27,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._typing import AnyArray, Floats, Integers
+from epiboost.calibration import check_share
 from epiboost.decisions.measures import measured
 from epiboost.labels import label_codes
 from epiboost.uncertainty import Measure, check_measure
@@ -195,17 +197,16 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         if (self.max_error is None) == (self.coverage is None):
             message = f"give max_error or coverage, one of them; got {self.max_error!r} and {self.coverage!r}"
             raise ValueError(message)
-        for name, value in (("max_error", self.max_error), ("confidence", self.confidence)):
-            if value is not None and not 0.0 < value < 1.0:
-                message = f"{name} must be strictly between 0 and 1, got {value!r}"
-                raise ValueError(message)
-        if self.coverage is not None and not 0.0 < self.coverage <= 1.0:
-            message = f"coverage must be above 0 and at most 1, got {self.coverage!r}"
+        check_share(self.confidence, "confidence")
+        if self.max_error is not None:
+            check_share(self.max_error, "max_error")
+        if self.coverage is not None and not (isinstance(self.coverage, numbers.Real) and 0.0 < self.coverage <= 1.0):
+            message = f"coverage must be a number above 0 and at most 1, got {self.coverage!r}"
             raise ValueError(message)
         if classifies and self.tolerance is not None:
             message = f"tolerance is for regressors: a label is right or wrong; got {self.tolerance!r}"
             raise ValueError(message)
-        if not classifies and not (self.tolerance is not None and 0.0 <= self.tolerance < math.inf):
+        if not classifies and not (isinstance(self.tolerance, numbers.Real) and 0.0 <= self.tolerance < math.inf):
             message = (
                 "a regressor needs tolerance, a number of at least 0: how far a prediction may be from the target and "
                 f"not be wrong; got {self.tolerance!r}"
@@ -246,12 +247,9 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             passed = _fallback(errors, kept, self.max_error, risk)
             if passed.any():
                 return int(np.flatnonzero(passed)[-1])
-            lowest = min(_upper_bound(int(k), int(n), risk / 2) for k, n in zip(errors, kept, strict=True))
-            needed = math.ceil(math.log(risk / 2) / math.log1p(-self.max_error))
             message = (
-                f"an error of at most {self.max_error} cannot be shown at a confidence of {self.confidence}: the "
-                f"lowest bound is {lowest:.3g}; even without any error {needed} kept rows are needed, and there are "
-                f"{kept.max()} in all; every case is handed over"
+                f"an error of at most {self.max_error} cannot be shown at a confidence of {self.confidence}: "
+                f"{_reason(errors, kept, self.max_error, risk)}; every case is handed over"
             )
         warnings.warn(message, TargetNotMetWarning, stacklevel=3)
         return None
@@ -261,15 +259,33 @@ def _fallback(errors: Integers, kept: Integers, max_error: float, risk: float) -
     """Test lines in their order: each has a share of the risk, and one that passes hands what it had to the next."""
     p_values: Floats = bdtr(errors, kept, max_error)
     passed = np.zeros(len(p_values), dtype=bool)
-    tested = np.flatnonzero(bdtr(1, kept, max_error) <= risk / 2)
-    if not tested.size:
-        tested = np.flatnonzero(bdtr(0, kept, max_error) <= risk / 2)
     inherited = 0.0
-    for place, claim in enumerate(tested):
-        own = risk / 2 if place == 0 else risk / 2 / (len(tested) - 1)
+    for claim, own in _shared_out(kept, max_error, risk):
         passed[claim] = p_values[claim] <= own + inherited
         inherited = own + inherited if passed[claim] else 0.0
     return passed
+
+
+def _shared_out(kept: Integers, max_error: float, risk: float) -> list[tuple[int, float]]:
+    """Return the lines that are tested and the risk that each has of its own."""
+    tested = np.flatnonzero(bdtr(1, kept, max_error) <= risk / 2)
+    if not tested.size:
+        tested = np.flatnonzero(bdtr(0, kept, max_error) <= risk / 2)
+    return [(int(line), risk / 2 if place == 0 else risk / 2 / (len(tested) - 1)) for place, line in enumerate(tested)]
+
+
+def _reason(errors: Integers, kept: Integers, max_error: float, risk: float) -> str:
+    """Say why no line passed: too few rows for any, or bounds that are too high, each at its share of the risk."""
+    tested = _shared_out(kept, max_error, risk)
+    if not tested:
+        needed = math.ceil(math.log(risk / 2) / math.log1p(-max_error))
+        return f"even without any error {needed} kept rows are needed, and there are {kept.max()} in all"
+    lowest = min(_upper_bound(int(errors[line]), int(kept[line]), own) for line, own in tested)
+    alone = min(_upper_bound(int(wrong), int(n), risk) for wrong, n in zip(errors, kept, strict=True))
+    return (
+        f"{len(tested)} lines are tried and share the risk, and the lowest of their bounds is {lowest:.3g}; a single "
+        f"line, set beforehand by coverage=, has the risk to itself, and its bound may be as low as {alone:.3g} here"
+    )
 
 
 def _upper_bound(errors: int, kept: int, risk: float) -> float:

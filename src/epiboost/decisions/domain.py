@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._typing import Floats, Integers
-from epiboost.calibration import conformal_quantile
+from epiboost.calibration import check_share, conformal_quantile
 from epiboost.decisions.measures import measured
 from epiboost.uncertainty import Measure, check_measure
 from epiboost.wrapped import Wrapped, unwrap
@@ -119,9 +119,7 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
             If there are too few rows for the rate, none of them has any knowledge uncertainty, or some is NaN.
         """
         check_measure(self.measure)
-        if not 0.0 < self.false_alarm_rate < 1.0:
-            message = f"false_alarm_rate must be strictly between 0 and 1, got {self.false_alarm_rate!r}"
-            raise ValueError(message)
+        check_share(self.false_alarm_rate, "false_alarm_rate")
         model = unwrap(self.model, "predict_uncertainty").kept()
         uncertainty = np.sort(measured(model, X, self.measure))
         if self.measure == "knowledge" and not uncertainty.any():

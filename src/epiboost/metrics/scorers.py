@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._typing import Floats
-from epiboost.metrics.calibration import expected_calibration_error
+from epiboost.calibration import check_share
+from epiboost.metrics.calibration import check_n_bins, reliability_of_model
 from epiboost.metrics.detection import ood_auc_score, ood_average_precision_score, ood_false_positive_rate
 from epiboost.metrics.intervals import interval_coverage_score, interval_width
 from epiboost.metrics.losses import brier_loss, crps_loss, negative_log_likelihood_loss
@@ -72,7 +73,8 @@ def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric 
         The name of the metric:
 
         - "negative_log_likelihood_loss", "crps_loss" (regressors), "brier_loss" (classifiers),
-          "expected_calibration_error" (option ``n_bins``): with their sign turned;
+          "expected_calibration_error" (option ``n_bins``): with their sign turned; the last judges the guaranteed
+          intervals of a `CalibratedRegressor`, and the posterior of all others;
         - "interval_coverage_score": minus the distance between the observed and the wanted ``coverage`` (0.9),
           "interval_width": minus the mean width at ``coverage``; regressors;
         - "prediction_rejection_score": option ``measure``, "total" by default; on a fold without errors it is not
@@ -90,7 +92,7 @@ def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric 
     Raises
     ------
     ValueError
-        If there is no such metric, or it has no such option.
+        If there is no such metric, it has no such option, or the option makes no sense.
 
     Examples
     --------
@@ -108,6 +110,8 @@ def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric 
         message = f"{metric} needs the option X_out: rows from outside the domain"
         raise ValueError(message)
     check_measure(options.get("measure", "total"))
+    check_n_bins(options.get("n_bins", 1))
+    check_share(options.get("coverage", 0.9), "coverage")
     return Scorer(metric, options)
 
 
@@ -124,8 +128,7 @@ def _brier(model: Any, X: Any, y: Any, weight: Any) -> float:  # noqa: ANN401
 
 
 def _calibration(model: Any, X: Any, y: Any, weight: Any, n_bins: int = 15) -> float:  # noqa: ANN401
-    posterior, classes = model.predict_posterior(X), getattr(model, "classes_", None)
-    return -expected_calibration_error(y, posterior, classes=classes, n_bins=n_bins, sample_weight=weight)
+    return -reliability_of_model(model, X, y, n_bins=n_bins, sample_weight=weight).error
 
 
 def _coverage(model: Any, X: Any, y: Any, weight: Any, coverage: float = 0.9) -> float:  # noqa: ANN401
