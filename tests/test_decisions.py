@@ -230,6 +230,14 @@ def test_abstention_that_makes_no_sense_is_refused(parameters, words):
         Abstainer(Labels(), **parameters).fit(*cases(10, 0))
 
 
+def test_complex_targets_and_truth_for_a_number_are_refused(models, table):
+    X, y = table
+    with pytest.raises(ValueError, match="y must be real numbers"):
+        Abstainer(models["regressor"], coverage=0.5, tolerance=0.1).fit(X, y + 1j)
+    with pytest.raises(ValueError, match=r"n must be a whole number .* got True"):
+        acquire(models["regressor"], X, True)  # noqa: FBT003 (a mistake)
+
+
 def test_bad_rows_are_refused():
     X, wrong = cases(10, 0)
     with pytest.raises(ValueError, match="a regressor needs tolerance"):

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import quad
 from scipy.special import entr
@@ -11,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, Posterior
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, Posterior, Uncertainty
 from epiboost.metrics import (
     brier_loss,
     crps_loss,
@@ -20,6 +21,8 @@ from epiboost.metrics import (
     interval_coverage_score,
     interval_width,
     negative_log_likelihood_loss,
+    ood_auc_score,
+    prediction_rejection_score,
     probability_integral_transform,
     reliability_curve,
     scorer,
@@ -478,3 +481,32 @@ def test_classes_that_do_not_fit_are_refused(parameters, family, classes, words)
         Posterior(parameters, family, classes)
     with pytest.raises(ValueError, match=words if family == "categorical" else "categorical"):
         brier_loss(["a"], Posterior(parameters, family), classes=classes)
+
+
+COMPLEX, SOME = np.array([1.0 + 1j, 2.0]), np.array([1.0, 2.0])
+PAIR = Posterior([[[1.0, 1.0], [2.0, 1.0]]], "normal")
+HELD = Uncertainty(SOME, SOME, 0.0 * SOME, "variance")
+NOT_KNOWN = pd.array(["a", pd.NA])
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (lambda: crps_loss(COMPLEX, PAIR), "y_true must be real numbers"),
+        (lambda: PAIR.cdf(COMPLEX), "y must be real numbers"),
+        (lambda: Posterior([[[1j, 1.0]]], "normal"), "parameters must be real numbers"),
+        (lambda: crps_loss(SOME, [[1j, 1.0], [1.0, 1.0]]), "the prediction must be real numbers"),
+        (lambda: interval_width([COMPLEX]), "interval must be real numbers"),
+        (lambda: prediction_rejection_score(COMPLEX, SOME, SOME, loss="squared"), "y_true must be real numbers"),
+        (lambda: prediction_rejection_score(SOME, SOME[::-1], HELD), r"got an Uncertainty: pass its \.total"),
+        (lambda: ood_auc_score([True, False], HELD), r"got an Uncertainty: pass its \.total"),
+        (lambda: prediction_rejection_score(NOT_KNOWN, ["a", "b"], SOME), "y_true holds missing labels"),
+        (lambda: prediction_rejection_score(["a", "b"], ["a", None], SOME), "y_pred holds missing labels"),
+        (lambda: brier_loss(NOT_KNOWN, [[0.5, 0.5]] * 2, classes=["a", "b"]), "y_true holds missing labels"),
+        (lambda: crps_loss(pd.array([1.0, pd.NA], dtype=object), PAIR), "y_true must be numbers, none of them missing"),
+        (lambda: disagreement(PAIR).to_frame("foo"), "backend must be one of"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_with_a_word(question, words):
+    with pytest.raises(ValueError, match=words):
+        question()

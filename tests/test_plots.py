@@ -258,3 +258,12 @@ def test_the_scorer_and_the_picture_give_one_calibration_error():
         display = CalibrationDisplay.from_estimator(model, X[200:], y[200:], ax=axes(1)[0])
         assert scorer("expected_calibration_error")(model, X[200:], y[200:]) == -display.curve.error
         assert display.ax_.get_xlabel() == "coverage asked for"
+
+
+def test_what_cannot_be_drawn_is_refused_with_a_word():
+    with pytest.raises(TypeError, match=r"mapping from names to arrays .*; got list"):
+        RejectionDisplay.from_predictions([0, 1, 1], [0, 1, 0], [0.1, 0.2, 0.3])
+    with pytest.raises(ValueError, match="oracle are drawn anyway"):
+        RejectionDisplay.from_predictions([0, 1, 1], [0, 1, 0], {"oracle": [0.1, 0.2, 0.3]})
+    with pytest.raises(TypeError, match=r"an Uncertainty is needed, .*; got list"):
+        UncertaintyDisplay.from_predictions([1, 2, 3])

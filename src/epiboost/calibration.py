@@ -183,12 +183,21 @@ def conformal_quantile(scores: Floats, coverage: float) -> float:
     check_share(coverage, "coverage")
     rank = math.ceil(round((len(scores) + 1) * coverage, 9))
     if rank > len(scores):
-        needed = math.ceil(round(coverage / (1.0 - coverage), 9))
         message = (
-            f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; it needs {needed} of them at least"
+            f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; it needs {rows_for(coverage)} of "
+            "them at least"
         )
         raise ValueError(message)
     return float(scores[rank - 1])
+
+
+def rows_for(coverage: float) -> int:
+    """Return how many scores guarantee a coverage at least.
+
+    >>> rows_for(0.9), rows_for(0.5)
+    (9, 1)
+    """
+    return math.ceil(round(coverage / (1.0 - coverage), 9))
 
 
 def check_share(share: float, name: str) -> None:

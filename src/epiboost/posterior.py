@@ -33,7 +33,14 @@ from scipy.special import ndtr
 from epiboost._typing import AnyArray, Family, Floats, Integers
 from epiboost.labels import check_classes
 from epiboost.mixture import mixture_quantile, normal_logpdf, standardise
-from epiboost.uncertainty import Uncertainty, check_parameters, decompose_categorical, decompose_normal, sum_outputs
+from epiboost.uncertainty import (
+    Uncertainty,
+    check_parameters,
+    decompose_categorical,
+    decompose_normal,
+    real_numbers,
+    sum_outputs,
+)
 
 _SUM_TOLERANCE = 1e-3
 """How far from one the sum of a sample's probabilities may be: single precision with many classes passes."""
@@ -271,7 +278,7 @@ class Posterior:
             raise ValueError(message)
 
     def _check_y(self, y: npt.ArrayLike) -> Floats:
-        y = np.asarray(y, dtype=np.float64)
+        y = real_numbers(y, "y")
         if y.ndim == 0:
             return np.full(self.n_samples, y)
         if y.ndim not in (1, 2) or len(y) != self.n_samples:

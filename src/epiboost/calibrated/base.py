@@ -1,6 +1,7 @@
 """What both calibrated models share: the split of the rows, the quantiles, files."""
 
 import copy
+import math
 import os
 from typing import Any, Self
 
@@ -11,9 +12,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost import persistence
-from epiboost._base import BaseEpiBoost
+from epiboost._base import BaseEpiBoost, of_another_kind
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.calibration import check_share, conformal_quantile
+from epiboost.calibration import check_share, conformal_quantile, rows_for
 from epiboost.posterior import Posterior
 from epiboost.uncertainty import Uncertainty
 
@@ -48,6 +49,26 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def predict_posterior(self, X: Any) -> Posterior:  # noqa: ANN401 (anything a user may pass)
         """Return what every member says of every row, calibrated."""
         raise NotImplementedError
+
+    def calibrate(self, X_cal: Any, y_cal: Any, *, random_state: int | None = 0) -> Self:  # noqa: ANN401
+        """Calibrate the same model on other rows; what was learned from the rows before is not used.
+
+        Parameters
+        ----------
+        X_cal : table of shape (n, features)
+            Rows that the model has not been trained or early-stopped on.
+        y_cal : array of shape (n,)
+        random_state : int or None, default=0
+            The seed of the split of these rows.
+
+        Returns
+        -------
+        a new calibrated model
+        """
+        check_is_fitted(self, "scores_")
+        anew = type(self)(self.model_, scale_share=self.scale_share, random_state=random_state)
+        calibrated: Self = anew.fit(X_cal, y_cal)
+        return calibrated
 
     @property
     def n_features_in_(self) -> int:
@@ -101,8 +122,7 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def _read(cls, path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
         """Make the model of what a file holds."""
         if header.get("estimator") != cls.__name__:
-            message = f"{os.fspath(path)}: holds a model of {header.get('estimator')!r}, not of {cls.__name__!r}"
-            raise persistence.ModelFileError(message)
+            raise of_another_kind(path, header.get("estimator"), cls.__name__)
         try:
             return cls._from_file(header, arrays)
         except _MISFIT as error:
@@ -152,8 +172,20 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         if levels.ndim > 1 or not levels.size:
             message = f"coverage must be a number or a sequence of numbers, got the shape {levels.shape}"
             raise ValueError(message)
-        quantiles = [conformal_quantile(self.scores_, float(level)) for level in np.atleast_1d(levels)]
+        quantiles = [self._quantile(float(level)) for level in np.atleast_1d(levels)]
         return np.array(quantiles).reshape(levels.shape)
+
+    def _quantile(self, coverage: float) -> float:
+        check_share(coverage, "coverage")
+        needed = rows_for(coverage)
+        if needed > len(self.scores_):
+            message = (
+                f"a coverage of {coverage} cannot be guaranteed: it takes {needed} rows besides those that the scales "
+                f"are learned from, and there are {len(self.scores_)}; calibrate with "
+                f"{_rows_in_all(needed, 1.0 - self.scale_share)} rows in all"
+            )
+            raise ValueError(message)
+        return conformal_quantile(self.scores_, coverage)
 
     def _rows(self, X: Any, y: Any) -> tuple[AnyArray, Posterior]:  # noqa: ANN401 (anything a user may pass)
         """Return the targets of the calibration rows and what the model says of them."""
@@ -204,3 +236,15 @@ def _round_number(n_samples: int, share: float) -> int:
     below = (wanted + 1) // _STEPS * _STEPS - 1
     near = [n for n in (below, below + _STEPS) if abs(n / n_samples - share) <= _LEEWAY and 0 < n < n_samples]
     return min(near, key=lambda n: abs(n - wanted), default=wanted)
+
+
+def _rows_in_all(needed: int, share: float) -> int:
+    """Return a number of calibration rows of which so many guarantee.
+
+    >>> _rows_in_all(9, 0.75), _rows_in_all(99, 0.75)
+    (12, 132)
+    """
+    n_samples = max(math.ceil(needed / share), needed + 1)
+    while _round_number(n_samples, share) < needed:
+        n_samples += 1
+    return n_samples

@@ -30,7 +30,7 @@ from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.calibration import check_share
 from epiboost.decisions.measures import measured
 from epiboost.labels import label_codes
-from epiboost.uncertainty import Measure, check_measure
+from epiboost.uncertainty import Measure, check_measure, real_numbers
 from epiboost.wrapped import Wrapped, unwrap
 
 _N_LINES = 20
@@ -221,7 +221,7 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         if model.classes is not None:
             codes = (label_codes(labels, model.classes, name="y") for labels in (prediction, target))
             return np.not_equal(*codes)
-        distance = np.abs(prediction - target.astype(np.float64))
+        distance = np.abs(prediction - real_numbers(target, "y"))
         if not np.isfinite(distance).all():
             message = "y must be finite"
             raise ValueError(message)

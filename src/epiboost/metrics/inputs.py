@@ -9,6 +9,7 @@ import numpy.typing as npt
 from epiboost._typing import AnyArray, Family, Floats, Integers
 from epiboost.labels import check_classes, label_codes
 from epiboost.posterior import Posterior
+from epiboost.uncertainty import real_numbers
 
 Prediction: TypeAlias = Posterior | npt.ArrayLike
 """What a model predicts: a posterior, or the plain array of its parameters."""
@@ -90,7 +91,7 @@ def check_prediction(prediction: Prediction, family: Family | None) -> Posterior
         message = "an array of parameters says not what it holds: give a Posterior, or the family of the array as well"
         raise ValueError(message)
     else:
-        parameters = np.asarray(prediction, dtype=np.float64)
+        parameters = real_numbers(prediction, "the prediction")
         posterior = Posterior(parameters[np.newaxis] if parameters.ndim == _WITHOUT_MEMBERS else parameters, family)
     if posterior.n_samples == 0:
         message = "the prediction is empty; at least one sample is needed"
@@ -134,7 +135,7 @@ def average(values: Floats, weight: Floats) -> float:
 
 
 def _check_column(values: npt.ArrayLike, name: str) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
+    array = real_numbers(values, name)
     if array.ndim != 1:
         message = f"{name} must be of shape (n,), got {array.shape}"
         raise ValueError(message)

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._typing import Floats
-from epiboost.labels import check_same_kind
+from epiboost.labels import check_present, check_same_kind
 from epiboost.metrics.inputs import check_uncertainty, check_values, check_weight
 
 Loss: TypeAlias = Literal["auto", "zero_one", "squared", "absolute"]
@@ -213,6 +213,8 @@ def prediction_errors(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, loss: Los
     if loss == "auto":
         loss = "squared" if "f" in {targets.dtype.kind, predictions.dtype.kind} else "zero_one"
     if loss == "zero_one":
+        check_present(targets, "y_true")
+        check_present(predictions, "y_pred")
         try:
             check_same_kind(targets, predictions)
         except TypeError as error:

@@ -51,6 +51,9 @@ class RejectionDisplay:
         if not curves:
             message = "curves must hold one rejection curve at least"
             raise ValueError(message)
+        if taken := sorted({"oracle", "random"} & set(curves)):
+            message = f"{' and '.join(taken)} are drawn anyway; give the measure another name"
+            raise ValueError(message)
         self.curves = dict(curves)
         self.error_label = error_label
 
@@ -104,6 +107,12 @@ class RejectionDisplay:
         ax : matplotlib Axes or None
             None makes a new figure.
         """
+        if not isinstance(uncertainty, Uncertainty | Mapping):
+            message = (
+                "uncertainty must be an Uncertainty, or a mapping from names to arrays such as {'total': [...]}; got "
+                f"{type(uncertainty).__name__}"
+            )
+            raise TypeError(message)
         measures: Mapping[str, npt.ArrayLike] = (
             {name: getattr(uncertainty, name) for name in _MEASURES}
             if isinstance(uncertainty, Uncertainty)

@@ -52,6 +52,9 @@ class UncertaintyDisplay:
 
     def __init__(self, uncertainty: Uncertainty, outside: Uncertainty | None = None) -> None:
         for rows in (uncertainty, outside):
+            if rows is not None and not isinstance(rows, Uncertainty):
+                message = f"an Uncertainty is needed, as predict_uncertainty gives it; got {type(rows).__name__}"
+                raise TypeError(message)
             if rows is not None and not len(rows):
                 message = "there are no rows to draw; at least one is needed"
                 raise ValueError(message)
