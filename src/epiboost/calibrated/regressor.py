@@ -26,6 +26,9 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
     learned by maximum likelihood on one part of the calibration rows, and the conformal quantile q of the residuals so
     scaled on the other part. `model.calibrate` makes it.
 
+    Uncertainties, the posterior and standard deviations are scaled in the same way. The scales are learned for
+    intervals: the guarantee does not extend to the posterior, whose likelihood may be worse than the model's own.
+
     Parameters
     ----------
     model : EpiBoostRegressor

@@ -96,6 +96,7 @@ def rejection_curve(
         The error of each prediction in place of ``y_true`` and ``y_pred``: finite, none negative.
     loss : {"auto", "zero_one", "squared", "absolute"}, default="auto"
         How errors are measured: by default squared if targets or predictions are floating-point numbers, else 0 or 1.
+        For a classifier whose labels are such numbers say "zero_one", as `scorer` does by itself.
     sample_weight : array of shape (n,), optional
         What each sample counts for; none may be negative, nor all zero.
 
@@ -151,6 +152,7 @@ def prediction_rejection_score(
         The error of each prediction in place of ``y_true`` and ``y_pred``: finite, none negative.
     loss : {"auto", "zero_one", "squared", "absolute"}, default="auto"
         How errors are measured: by default squared if targets or predictions are floating-point numbers, else 0 or 1.
+        For a classifier whose labels are such numbers say "zero_one", as `scorer` does by itself.
     sample_weight : array of shape (n,), optional
         What each sample counts for; none may be negative, nor all zero.
 
