@@ -1,6 +1,7 @@
 """A calibrated model covers what it says it covers, keeps the model it holds, and travels in files."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -332,7 +333,9 @@ def test_missing_targets_are_refused(models):
 
 def test_a_coverage_that_cannot_be_guaranteed_is_refused(models):
     model = models["regressor"].calibrate(X[HELD_OUT][:20], Y[HELD_OUT][:20])
-    with pytest.raises(ValueError, match=r"a coverage of 0\.95 cannot be guaranteed by 15 rows; it needs 19"):
+    with pytest.raises(
+        ValueError, match=r"a coverage of 0\.95 cannot be guaranteed: it takes 19 rows besides .* there are 15"
+    ):
         model.predict_interval(X, [0.5, 0.95])
     for coverage in (0.0, 1.0, -1.0, np.nan):
         with pytest.raises(ValueError, match="strictly between 0 and 1"):
@@ -348,5 +351,46 @@ def test_what_is_no_fitted_model_is_refused(models):
         CalibratedRegressor(models["classifier"]).fit(X, Y)
     with pytest.raises(ValueError, match="CalibratedClassifier calibrates a categorical model"):
         CalibratedClassifier("model").fit(X, Y)
-    with pytest.raises(ValueError, match="scale_share must be strictly between 0 and 1, got 1"):
+    with pytest.raises(ValueError, match="scale_share must be a number strictly between 0 and 1, got 1"):
         CalibratedRegressor(models["regressor"], scale_share=1.0).fit(X, Y)
+
+
+@pytest.mark.parametrize(("task", "method"), [("regressor", "predict_interval"), ("classifier", "predict_set")])
+@pytest.mark.parametrize("coverage", [0.9, 0.97])
+def test_too_few_rows_are_told_how_many_to_bring(models, task, method, coverage):
+    few = models[task].calibrate(X[:8], TARGETS[task][:8])
+    with pytest.raises(ValueError, match=r"there are 6; calibrate with \d+ rows in all") as refused:
+        getattr(few, method)(X[:1], coverage)
+    enough = int(re.search(r"with (\d+) rows", str(refused.value))[1])
+    getattr(models[task].calibrate(X[:enough], TARGETS[task][:enough]), method)(X[:1], coverage)
+
+
+@every_task
+def test_a_calibrated_model_is_calibrated_anew_on_other_rows(models, calibrated, task):
+    fresh = calibrated[task].calibrate(X[TEST], TARGETS[task][TEST])
+    expected = models[task].calibrate(X[TEST], TARGETS[task][TEST])
+    np.testing.assert_array_equal(fresh.scores_, expected.scores_)
+
+
+def test_quantiles_are_the_ends_of_intervals_and_never_cross(calibrated):
+    model, levels = calibrated["regressor"], np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+    quantiles = model.predict_quantile(X[TEST], levels)
+    np.testing.assert_array_equal(quantiles[:, [0, 4]], model.predict_interval(X[TEST], 0.9))
+    np.testing.assert_array_equal(quantiles[:, [1, 3]], model.predict_interval(X[TEST], 0.5))
+    np.testing.assert_allclose(quantiles[:, 2], model.predict(X[TEST]), rtol=1e-12)
+    assert (np.diff(quantiles, axis=1) > 0.0).all()
+    np.testing.assert_array_equal(model.predict_quantile(X[TEST], 0.25), quantiles[:, 1])
+    with pytest.raises(ValueError, match="q must be a number"):
+        model.predict_quantile(X[TEST], 1.0)
+
+
+def test_logarithms_of_probabilities_are_those(models, calibrated):
+    for model in (models["classifier"], calibrated["classifier"]):
+        np.testing.assert_array_equal(model.predict_log_proba(X[TEST]), np.log(model.predict_proba(X[TEST])))
+
+
+def test_a_file_of_another_kind_says_what_reads_it(models, calibrated, tmp_path):
+    for model, reader in ((calibrated["regressor"], EpiBoostRegressor), (models["regressor"], CalibratedRegressor)):
+        model.save(tmp_path / "model.epib")
+        with pytest.raises(ModelFileError, match=f"read it by {type(model).__name__}.load"):
+            reader.load(tmp_path / "model.epib")

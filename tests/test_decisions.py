@@ -1,5 +1,6 @@
 """Decisions keep their promises: errors below the bound, false alarms below the rate, labels where they tell most."""
 
+import re
 import runpy
 import warnings
 from pathlib import Path
@@ -131,6 +132,25 @@ def test_a_target_that_cannot_be_met_is_said_and_nothing_is_kept():
     assert len(prediction) == 100
 
 
+def test_the_bounds_that_a_warning_names_are_above_the_target_and_those_of_a_single_line():
+    seen = 0
+    for seed in range(20):
+        X, wrong = cases(300, seed, worst=0.3)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            if Abstainer(Labels(), max_error=0.06).fit(X, wrong).met_:
+                continue
+            bounds = [Abstainer(Labels(), coverage=k / 20).fit(X, wrong).error_bound_ for k in range(1, 21)]
+        found = re.search(
+            r"the lowest of their bounds is (\S+); .* coverage=.* as low as (\S+) here", str(said[0].message)
+        )
+        shared, alone = map(float, found.groups())
+        assert shared > 0.06
+        assert alone == pytest.approx(min(bounds), rel=0.01)
+        seen += 1
+    assert seen > 0
+
+
 def test_the_rows_said_to_be_needed_are_enough():
     X, _ = cases(3688, 0)
     with warnings.catch_warnings():
@@ -195,16 +215,27 @@ def test_a_clone_keeps_the_model(models):
     [
         ({}, "give max_error or coverage, one of them; got None and None"),
         ({"max_error": 0.1, "coverage": 0.5}, "one of them"),
-        ({"max_error": 1.5}, "max_error must be strictly between 0 and 1, got 1.5"),
-        ({"coverage": 0.0}, "coverage must be above 0"),
-        ({"coverage": 0.5, "confidence": 1.0}, "confidence must be strictly"),
+        ({"max_error": 1.5}, "max_error must be a number strictly between 0 and 1, got 1.5"),
+        ({"coverage": 0.0}, "coverage must be a number above 0"),
+        ({"coverage": 0.5, "confidence": 1.0}, "confidence must be a number strictly"),
         ({"coverage": 0.5, "measure": "doubt"}, "measure must be one of"),
         ({"coverage": 0.5, "tolerance": 1.0}, "tolerance is for regressors"),
+        ({"max_error": "a"}, "max_error must be a number strictly between 0 and 1, got 'a'"),
+        ({"coverage": "a"}, "coverage must be a number above 0 and at most 1, got 'a'"),
+        ({"coverage": 0.5, "confidence": None}, "confidence must be a number strictly between 0 and 1, got None"),
     ],
 )
 def test_abstention_that_makes_no_sense_is_refused(parameters, words):
     with pytest.raises(ValueError, match=words):
         Abstainer(Labels(), **parameters).fit(*cases(10, 0))
+
+
+def test_complex_targets_and_truth_for_a_number_are_refused(models, table):
+    X, y = table
+    with pytest.raises(ValueError, match="y must be real numbers"):
+        Abstainer(models["regressor"], coverage=0.5, tolerance=0.1).fit(X, y + 1j)
+    with pytest.raises(ValueError, match=r"n must be a whole number .* got True"):
+        acquire(models["regressor"], X, True)  # noqa: FBT003 (a mistake)
 
 
 def test_bad_rows_are_refused():

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import quad
 from scipy.special import entr
@@ -11,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, Posterior
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, Posterior, Uncertainty
 from epiboost.metrics import (
     brier_loss,
     crps_loss,
@@ -20,6 +21,8 @@ from epiboost.metrics import (
     interval_coverage_score,
     interval_width,
     negative_log_likelihood_loss,
+    ood_auc_score,
+    prediction_rejection_score,
     probability_integral_transform,
     reliability_curve,
     scorer,
@@ -436,8 +439,74 @@ def test_several_scorers_are_used_at_once():
         ("crps_loss", {"coverage": 0.9}, "crps_loss has no option coverage; its options are: none"),
         ("ood_auc_score", {}, "ood_auc_score needs the option X_out"),
         ("prediction_rejection_score", {"measure": "doubt"}, "measure must be one of .* got 'doubt'"),
+        ("interval_width", {"coverage": 1.5}, "coverage must be a number strictly between 0 and 1, got 1.5"),
+        ("interval_coverage_score", {"coverage": [0.5]}, r"coverage must be a number .*, got \[0.5\]"),
+        ("expected_calibration_error", {"n_bins": 0}, "n_bins must be a whole number of at least 1, got 0"),
     ],
 )
 def test_scorers_that_make_no_sense_are_refused(metric, options, words):
     with pytest.raises(ValueError, match=words):
         scorer(metric, **options)
+
+
+@pytest.mark.parametrize("labels", [np.array([1, 2, 3]), np.array(["a", "b", "c"]), np.array([True, False])], ids=str)
+def test_a_posterior_knows_the_labels_of_its_classes(labels):
+    y = labels[np.digitize(Y_TABLE, [-0.5, 0.5]) % len(labels)]
+    model = EpiBoostClassifier(n_members=2, n_estimators=10, n_jobs=1, random_state=0).fit(X_TABLE, y)
+    lacking = y != model.classes_[-1]  # rows among which the last class does not occur
+    for classifier in (model, model.calibrate(X_TABLE, y)):
+        posterior = classifier.predict_posterior(X_TABLE[lacking])
+        assert posterior.classes.tolist() == sorted(labels.tolist())
+        for metric in (negative_log_likelihood_loss, brier_loss, expected_calibration_error):
+            assert metric(y[lacking], posterior) == metric(y[lacking], posterior, classes=model.classes_)
+
+
+def test_labels_without_classes_are_told_how_to_name_them():
+    with pytest.raises(ValueError, match="classes="):
+        negative_log_likelihood_loss(["a"], [[0.5, 0.5]], family="categorical")
+    with pytest.raises(ValueError, match="classes="):
+        brier_loss([2], [[0.5, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "family", "classes", "words"),
+    [
+        ([[[0.5, 0.5]]], "categorical", ["a", "a"], "differ"),
+        ([[[0.5, 0.5]]], "categorical", ["a"], "name the 2 classes"),
+        ([[[0.5, 0.5]]], "normal", ["a", "b"], "categorical posterior"),
+    ],
+)
+def test_classes_that_do_not_fit_are_refused(parameters, family, classes, words):
+    with pytest.raises(ValueError, match=words):
+        Posterior(parameters, family, classes)
+    with pytest.raises(ValueError, match=words if family == "categorical" else "categorical"):
+        brier_loss(["a"], Posterior(parameters, family), classes=classes)
+
+
+COMPLEX, SOME = np.array([1.0 + 1j, 2.0]), np.array([1.0, 2.0])
+PAIR = Posterior([[[1.0, 1.0], [2.0, 1.0]]], "normal")
+HELD = Uncertainty(SOME, SOME, 0.0 * SOME, "variance")
+NOT_KNOWN = pd.array(["a", pd.NA])
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (lambda: crps_loss(COMPLEX, PAIR), "y_true must be real numbers"),
+        (lambda: PAIR.cdf(COMPLEX), "y must be real numbers"),
+        (lambda: Posterior([[[1j, 1.0]]], "normal"), "parameters must be real numbers"),
+        (lambda: crps_loss(SOME, [[1j, 1.0], [1.0, 1.0]]), "the prediction must be real numbers"),
+        (lambda: interval_width([COMPLEX]), "interval must be real numbers"),
+        (lambda: prediction_rejection_score(COMPLEX, SOME, SOME, loss="squared"), "y_true must be real numbers"),
+        (lambda: prediction_rejection_score(SOME, SOME[::-1], HELD), r"got an Uncertainty: pass its \.total"),
+        (lambda: ood_auc_score([True, False], HELD), r"got an Uncertainty: pass its \.total"),
+        (lambda: prediction_rejection_score(NOT_KNOWN, ["a", "b"], SOME), "y_true holds missing labels"),
+        (lambda: prediction_rejection_score(["a", "b"], ["a", None], SOME), "y_pred holds missing labels"),
+        (lambda: brier_loss(NOT_KNOWN, [[0.5, 0.5]] * 2, classes=["a", "b"]), "y_true holds missing labels"),
+        (lambda: crps_loss(pd.array([1.0, pd.NA], dtype=object), PAIR), "y_true must be numbers, none of them missing"),
+        (lambda: disagreement(PAIR).to_frame("foo"), "backend must be one of"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_with_a_word(question, words):
+    with pytest.raises(ValueError, match=words):
+        question()

@@ -7,7 +7,13 @@ from matplotlib.figure import Figure
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, Uncertainty
 from epiboost.datasets import make_heart, make_spiral, spiral_features
-from epiboost.metrics import interval_coverage_score, ood_auc_score, prediction_rejection_score, reliability_curve
+from epiboost.metrics import (
+    interval_coverage_score,
+    ood_auc_score,
+    prediction_rejection_score,
+    reliability_curve,
+    scorer,
+)
 from epiboost.plots import (
     CalibrationDisplay,
     DomainDisplay,
@@ -241,3 +247,23 @@ def test_the_map_of_the_spiral_asks_the_model_about_the_plane():
         SpiralDisplay(Uncertainty(np.ones(3), np.ones(3), np.zeros(3), unit="nats"), spiral)
     with pytest.raises(ValueError, match="two Axes"):
         display.plot(axes(1))
+
+
+def test_the_scorer_and_the_picture_give_one_calibration_error():
+    X = np.random.default_rng(1).normal(size=(400, 2))
+    y = X[:, 0] + np.random.default_rng(2).normal(size=400)
+    regressor = EpiBoostRegressor(n_members=2, n_estimators=20, n_jobs=1, random_state=0).fit(X[:100], y[:100])
+    calibrated = regressor.calibrate(X[100:200], y[100:200])
+    for model in (regressor, calibrated):
+        display = CalibrationDisplay.from_estimator(model, X[200:], y[200:], ax=axes(1)[0])
+        assert scorer("expected_calibration_error")(model, X[200:], y[200:]) == -display.curve.error
+        assert display.ax_.get_xlabel() == "coverage asked for"
+
+
+def test_what_cannot_be_drawn_is_refused_with_a_word():
+    with pytest.raises(TypeError, match=r"mapping from names to arrays .*; got list"):
+        RejectionDisplay.from_predictions([0, 1, 1], [0, 1, 0], [0.1, 0.2, 0.3])
+    with pytest.raises(ValueError, match="oracle are drawn anyway"):
+        RejectionDisplay.from_predictions([0, 1, 1], [0, 1, 0], {"oracle": [0.1, 0.2, 0.3]})
+    with pytest.raises(TypeError, match=r"an Uncertainty is needed, .*; got list"):
+        UncertaintyDisplay.from_predictions([1, 2, 3])

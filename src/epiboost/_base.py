@@ -20,6 +20,8 @@ from epiboost.posterior import Posterior
 from epiboost.progress import progress_bar
 from epiboost.uncertainty import Uncertainty
 
+_KINDS_OF_FILES = ("EpiBoostRegressor", "EpiBoostClassifier", "CalibratedRegressor", "CalibratedClassifier")
+
 
 class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The steps of both estimators; the classes that users see are `EpiBoostRegressor` and `EpiBoostClassifier`."""
@@ -82,7 +84,9 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """
         self._require_fitted()
         table = check_table(self, X, reset=False)
-        return Posterior(self.forest_.predict(table, prefixes=self.prefixes_), self._family)
+        return Posterior(
+            self.forest_.predict(table, prefixes=self.prefixes_), self._family, getattr(self, "classes_", None)
+        )
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything a user may pass)
         """Split each row's uncertainty into what the data cannot tell and what the model has not seen.
@@ -152,8 +156,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _read(cls, path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
         """Make the model of what a file holds."""
         if header.get("estimator") != cls.__name__:
-            message = f"{os.fspath(path)}: holds a model of {header.get('estimator')!r}, not of {cls.__name__!r}"
-            raise persistence.ModelFileError(message)
+            raise of_another_kind(path, header.get("estimator"), cls.__name__)
         try:
             return cls._from_file(header, arrays)
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -277,6 +280,14 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 def _sizes(vocabularies: Vocabularies) -> tuple[int, ...]:
     """Return how many codes each column has, the one for missing values included; 0 for a column of numbers."""
     return tuple(0 if vocabulary is None else len(vocabulary.values) + 1 for vocabulary in vocabularies)
+
+
+def of_another_kind(path: str | os.PathLike[str], found: Any, wanted: str) -> persistence.ModelFileError:  # noqa: ANN401
+    """Return the error that says what a file holds, and which class reads it."""
+    message = f"{os.fspath(path)}: holds a model of {found!r}, not of {wanted!r}"
+    if found in _KINDS_OF_FILES:
+        message += f"; read it by {found}.load"
+    return persistence.ModelFileError(message)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (any parameter)

@@ -13,6 +13,7 @@ The rows that scales are learned from must not be those that guarantee.
 """
 
 import math
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
@@ -179,14 +180,31 @@ def conformal_quantile(scores: Floats, coverage: float) -> float:
     >>> conformal_quantile(np.arange(1.0, 20.0), 0.9)
     18.0
     """
-    if not 0.0 < coverage < 1.0:
-        message = f"coverage must be strictly between 0 and 1, got {coverage!r}"
-        raise ValueError(message)
+    check_share(coverage, "coverage")
     rank = math.ceil(round((len(scores) + 1) * coverage, 9))
     if rank > len(scores):
-        needed = math.ceil(round(coverage / (1.0 - coverage), 9))
         message = (
-            f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; it needs {needed} of them at least"
+            f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; it needs {rows_for(coverage)} of "
+            "them at least"
         )
         raise ValueError(message)
     return float(scores[rank - 1])
+
+
+def rows_for(coverage: float) -> int:
+    """Return how many scores guarantee a coverage at least.
+
+    >>> rows_for(0.9), rows_for(0.5)
+    (9, 1)
+    """
+    return math.ceil(round(coverage / (1.0 - coverage), 9))
+
+
+def check_share(share: float, name: str) -> None:
+    """Raise an error if a share is no number strictly between 0 and 1.
+
+    >>> check_share(0.9, "coverage")
+    """
+    if not isinstance(share, numbers.Real) or not 0.0 < share < 1.0:
+        message = f"{name} must be a number strictly between 0 and 1, got {share!r}"
+        raise ValueError(message)

@@ -146,6 +146,22 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         """
         return self.predict_posterior(X).mean
 
+    def predict_log_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
+        """Predict the logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        array of shape (n, classes)
+            In the order of ``classes_``; minus infinity for a class held impossible.
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
+
     def calibrate(self, X_cal: Any, y_cal: Any, *, random_state: int | None = 0) -> CalibratedClassifier:  # noqa: ANN401
         """Return a calibrated model, whose sets of classes are guaranteed to hold the true one as often as they say.
 

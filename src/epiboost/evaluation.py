@@ -53,8 +53,8 @@ class Evaluation:
         Rows of the table.
     n_outside : int
         Rows from outside the domain; 0 if there were none.
-    nominal_coverage : float
-        The coverage that intervals or sets were asked for.
+    nominal_coverage : float or None
+        The coverage that intervals or sets were asked for; None for a classifier that is not calibrated and has none.
     figures : dict from str to float or None
         The metrics by name; None where one is not defined, such as a ratio of rejection without errors.
     """
@@ -62,7 +62,7 @@ class Evaluation:
     task: Literal["regression", "classification"]
     n_rows: int
     n_outside: int
-    nominal_coverage: float
+    nominal_coverage: float | None
     figures: dict[str, float | None]
 
 
@@ -109,7 +109,8 @@ def evaluate(
     uncertainty = posterior.uncertainty()
     prediction = model.classes_[posterior.mean.argmax(axis=1)] if classifies else posterior.mean
     figures = _classification(y, prediction, posterior, model.classes_) if classifies else _regression(y, posterior)
-    figures |= _covered(model, X, y, posterior, coverage)
+    covered = _covered(model, X, y, posterior, coverage)
+    figures |= covered
     loss: Literal["zero_one", "squared"] = "zero_one" if classifies else "squared"
     for measure in _MEASURES:
         figures[f"prr_{measure}"] = _defined(
@@ -124,7 +125,8 @@ def evaluate(
             both = np.concatenate([getattr(uncertainty, measure), getattr(outside, measure)])
             figures[f"ood_auc_{measure}"] = metrics.ood_auc_score(is_out, both)
         figures["ood_fpr95_knowledge"] = metrics.ood_false_positive_rate(is_out, both)
-    return Evaluation("classification" if classifies else "regression", len(uncertainty), n_outside, coverage, figures)
+    task: Literal["regression", "classification"] = "classification" if classifies else "regression"
+    return Evaluation(task, len(uncertainty), n_outside, coverage if covered else None, figures)
 
 
 def show(found: Evaluation) -> None:

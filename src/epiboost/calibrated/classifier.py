@@ -24,7 +24,7 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
     Parameters
     ----------
     model : EpiBoostClassifier
-        A fitted model.
+        A fitted model. It is kept as it is when `fit` is called: fitted anew, it does not change this one.
     scale_share : float, default=0.25
         About the share of the calibration rows from which the temperature is learned: the rest is brought to a number
         that guarantees 0.5, 0.8, 0.9 and 0.95 and no more. Sets hold the true class more often all the same where the
@@ -34,6 +34,8 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
 
     Attributes
     ----------
+    model_ : EpiBoostClassifier
+        The model as it was when it was calibrated.
     temperature_ : float
         Above 1: the model was too sure.
     scores_ : array of shape (n,)
@@ -65,7 +67,7 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
     @property
     def classes_(self) -> AnyArray:
         """Labels, in the order of the probabilities."""
-        classes: AnyArray = self.model.classes_
+        classes: AnyArray = self._kept.classes_
         return classes
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
@@ -124,6 +126,22 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         """
         return self.predict_posterior(X).mean
 
+    def predict_log_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
+        """Predict the logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        array of shape (n, classes)
+            In the order of ``classes_``; minus infinity for a class held impossible.
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
+
     def predict_set(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> npt.NDArray[np.bool_]:  # noqa: ANN401
         """Predict sets of classes that hold the true one with at least the given probability.
 
@@ -163,7 +181,8 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         Posterior
         """
         check_is_fitted(self, "scores_")
-        return Posterior(temper(self.model.predict_posterior(X).parameters, self.temperature_), "categorical")
+        parameters = temper(self.model_.predict_posterior(X).parameters, self.temperature_)
+        return Posterior(parameters, "categorical", self.classes_)
 
     def _calibration_to_file(self) -> dict[str, AnyArray]:
         return {"calibration_scores": self.scores_, "calibration_temperature": np.array(self.temperature_)}

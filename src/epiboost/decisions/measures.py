@@ -1,14 +1,21 @@
 """Which part of the uncertainty a decision looks at."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from epiboost._typing import Floats
-from epiboost.uncertainty import Measure
+from epiboost.uncertainty import Measure, Uncertainty
 
 
-def measured(model: Any, X: Any, measure: Measure) -> Floats:  # noqa: ANN401 (any model that knows its uncertainty)
+class KnowsUncertainty(Protocol):
+    """Whatever tells how unsure it is."""
+
+    def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything it reads)
+        """Return the uncertainty of each row."""
+
+
+def measured(model: KnowsUncertainty, X: Any, measure: Measure) -> Floats:  # noqa: ANN401 (anything it reads)
     """Return one part of a model's uncertainty for each row: of one row at least, and none that is NaN."""
     values: Floats = getattr(model.predict_uncertainty(X), measure)
     if not len(values):

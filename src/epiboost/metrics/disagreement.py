@@ -15,7 +15,7 @@ set by every member, so that a narrow one beside a wide one is seen: to about si
 """
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, get_args
 
 import narwhals as nw
 import numpy as np
@@ -73,6 +73,9 @@ class Disagreement:
         backend : {"pandas", "polars", "pyarrow"}, default="pandas"
             The library that makes the frame; it must be installed.
         """
+        if backend not in get_args(FrameBackend):
+            message = f"backend must be one of {get_args(FrameBackend)}, got {backend!r}"
+            raise ValueError(message)
         require(backend, extra="frames", purpose=f"to_frame(backend={backend!r})")
         return nw.from_dict(self.columns(), backend=backend).to_native()
 

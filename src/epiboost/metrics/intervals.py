@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from epiboost._typing import Floats
 from epiboost.metrics.inputs import check_length, check_values, check_weight
+from epiboost.uncertainty import real_numbers
 
 _ENDS = 2
 
@@ -80,7 +81,7 @@ def interval_width(interval: npt.ArrayLike, *, sample_weight: npt.ArrayLike | No
 
 
 def _check_interval(interval: npt.ArrayLike) -> Floats:
-    array = np.asarray(interval, dtype=np.float64)
+    array = real_numbers(interval, "interval")
     if array.ndim not in {2, 3} or array.shape[-1] != _ENDS:
         message = f"interval must be of shape (n, 2) or (n, k, 2), got {array.shape}"
         raise ValueError(message)

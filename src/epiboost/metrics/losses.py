@@ -44,7 +44,7 @@ def negative_log_likelihood_loss(
     family : {"normal", "categorical"}, optional
         What an array holds; a posterior knows.
     classes : sequence of shape (classes,), optional
-        The labels in the order of the probabilities; by default 0, 1, …
+        The labels in the order of the probabilities; by default those of the posterior, and 0, 1, … for an array.
     sample_weight : array of shape (n,), optional
         What each sample counts for; none may be negative, nor all zero.
 
@@ -150,7 +150,7 @@ def brier_loss(
     prediction : Posterior, or array of shape (members, n, classes) or (n, classes)
         Class probabilities.
     classes : sequence of shape (classes,), optional
-        The labels in the order of the probabilities; by default 0, 1, …
+        The labels in the order of the probabilities; by default those of the posterior, and 0, 1, … for an array.
     sample_weight : array of shape (n,), optional
         What each sample counts for; none may be negative, nor all zero.
 

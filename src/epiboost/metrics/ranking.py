@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._typing import Floats
-from epiboost.labels import check_same_kind
+from epiboost.labels import check_present, check_same_kind
 from epiboost.metrics.inputs import check_uncertainty, check_values, check_weight
 
 Loss: TypeAlias = Literal["auto", "zero_one", "squared", "absolute"]
@@ -96,6 +96,7 @@ def rejection_curve(
         The error of each prediction in place of ``y_true`` and ``y_pred``: finite, none negative.
     loss : {"auto", "zero_one", "squared", "absolute"}, default="auto"
         How errors are measured: by default squared if targets or predictions are floating-point numbers, else 0 or 1.
+        For a classifier whose labels are such numbers say "zero_one", as `scorer` does by itself.
     sample_weight : array of shape (n,), optional
         What each sample counts for; none may be negative, nor all zero.
 
@@ -151,6 +152,7 @@ def prediction_rejection_score(
         The error of each prediction in place of ``y_true`` and ``y_pred``: finite, none negative.
     loss : {"auto", "zero_one", "squared", "absolute"}, default="auto"
         How errors are measured: by default squared if targets or predictions are floating-point numbers, else 0 or 1.
+        For a classifier whose labels are such numbers say "zero_one", as `scorer` does by itself.
     sample_weight : array of shape (n,), optional
         What each sample counts for; none may be negative, nor all zero.
 
@@ -213,6 +215,8 @@ def prediction_errors(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, loss: Los
     if loss == "auto":
         loss = "squared" if "f" in {targets.dtype.kind, predictions.dtype.kind} else "zero_one"
     if loss == "zero_one":
+        check_present(targets, "y_true")
+        check_present(predictions, "y_pred")
         try:
             check_same_kind(targets, predictions)
         except TypeError as error:

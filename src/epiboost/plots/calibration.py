@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from epiboost._typing import AnyArray, Family
-from epiboost.calibrated import CalibratedRegressor
-from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve
+from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve, reliability_of_model
 from epiboost.metrics.inputs import Prediction
-from epiboost.metrics.intervals import interval_coverage_score
 from epiboost.plots.style import BLUE, GREY, new_axes, plain
 from epiboost.posterior import Posterior
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +74,7 @@ class CalibrationDisplay:
 
         Parameters
         ----------
-        estimator : fitted model
+        estimator : fitted model, on its own, at the end of a pipeline or inside a search
             Of a `CalibratedRegressor` the intervals that carry its guarantee are judged.
         X : table of shape (n, features)
         y : array of shape (n,)
@@ -95,20 +93,10 @@ class CalibrationDisplay:
         ValueError
             As `epiboost.metrics.reliability_curve`: for empty arrays, NaN, bad weights and unknown labels.
         """
-        if isinstance(estimator, CalibratedRegressor):
-            curve = _guaranteed(estimator, X, y, n_bins, sample_weight)
-            return cls(curve, family="normal").plot(ax, name=name, **kwargs)
-        posterior, classes = estimator.predict_posterior(X), getattr(estimator, "classes_", None)
-        return cls.from_predictions(
-            y,
-            posterior,
-            classes=classes,
-            n_bins=n_bins,
-            sample_weight=sample_weight,
-            ax=ax,
-            name=name,
-            **kwargs,
-        )
+        model = unwrap(estimator, "predict_posterior")
+        curve = reliability_of_model(model.model, model.rows(X), y, n_bins=n_bins, sample_weight=sample_weight)
+        family: Family = "normal" if model.classes is None else "categorical"
+        return cls(curve, family=family).plot(ax, name=name, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -181,17 +169,3 @@ class CalibrationDisplay:
         self.ax_.legend(frameon=False, loc="upper left")
         plain(self.ax_)
         return self
-
-
-def _guaranteed(
-    model: CalibratedRegressor,
-    X: Any,  # noqa: ANN401 (anything the model reads)
-    y: npt.ArrayLike,
-    n_levels: int,
-    sample_weight: npt.ArrayLike | None,
-) -> ReliabilityCurve:
-    levels = np.arange(1, n_levels + 1) / (n_levels + 1)
-    n_scores = len(model.scores_)
-    levels = levels[levels <= n_scores / (n_scores + 1)]
-    observed = interval_coverage_score(y, model.predict_interval(X, levels), sample_weight=sample_weight)
-    return ReliabilityCurve(levels, np.asarray(observed), np.full(len(levels), 1.0 / len(levels)))

@@ -14,6 +14,7 @@ from epiboost.metrics.detection import check_is_out, ood_auc_score
 from epiboost.metrics.inputs import check_values
 from epiboost.plots.style import BLACK, BLUE, GREY, ORANGE, new_axes, plain, scale_by_logarithm
 from epiboost.uncertainty import Measure, check_measure
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,7 @@ class DomainDisplay:
 
         Parameters
         ----------
-        estimator : fitted model
+        estimator : fitted model, on its own, at the end of a pipeline or inside a search
         X : table of shape (n, features)
             Rows of the domain.
         X_out : table of shape (k, features)
@@ -88,7 +89,8 @@ class DomainDisplay:
             None makes a new figure.
         """
         check_measure(measure)
-        inside, outside = (getattr(estimator.predict_uncertainty(rows), measure) for rows in (X, X_out))
+        model = unwrap(estimator, "predict_uncertainty")
+        inside, outside = (getattr(model.predict_uncertainty(rows), measure) for rows in (X, X_out))
         return cls(inside, outside, measure=measure).plot(ax)
 
     @classmethod

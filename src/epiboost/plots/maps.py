@@ -12,6 +12,7 @@ from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats
 from epiboost.datasets import Heart
 from epiboost.uncertainty import Uncertainty
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -193,7 +194,9 @@ class HeartDisplay(MapDisplay):
         ax : sequence of three matplotlib Axes, or None
             None makes a new figure.
         """
-        return cls.from_predictions(estimator.predict_uncertainty(heart.cells.X), heart, ax=ax)
+        return cls.from_predictions(
+            unwrap(estimator, "predict_uncertainty").predict_uncertainty(heart.cells.X), heart, ax=ax
+        )
 
     @classmethod
     def from_predictions(cls, uncertainty: Uncertainty, heart: Heart, *, ax: Sequence[Axes] | None = None) -> Self:

@@ -11,6 +11,7 @@ from epiboost._typing import Floats
 from epiboost.metrics.ranking import Loss, RejectionCurve, UndefinedScoreError, rejection_curve
 from epiboost.plots.style import BLACK, GREY, MEASURE_STYLES, new_axes, plain
 from epiboost.uncertainty import Uncertainty
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,6 +51,9 @@ class RejectionDisplay:
         if not curves:
             message = "curves must hold one rejection curve at least"
             raise ValueError(message)
+        if taken := sorted({"oracle", "random"} & set(curves)):
+            message = f"{' and '.join(taken)} are drawn anyway; give the measure another name"
+            raise ValueError(message)
         self.curves = dict(curves)
         self.error_label = error_label
 
@@ -67,16 +71,17 @@ class RejectionDisplay:
 
         Parameters
         ----------
-        estimator : fitted model
+        estimator : fitted model, on its own, at the end of a pipeline or inside a search
         X : table of shape (n, features)
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
         ax : matplotlib Axes or None
             None makes a new figure.
         """
-        loss: Loss = "zero_one" if hasattr(estimator, "classes_") else "squared"
-        uncertainty = estimator.predict_uncertainty(X)
-        return cls.from_predictions(y, estimator.predict(X), uncertainty, loss=loss, sample_weight=sample_weight, ax=ax)
+        model = unwrap(estimator, "predict", "predict_uncertainty")
+        loss: Loss = "squared" if model.classes is None else "zero_one"
+        uncertainty = model.predict_uncertainty(X)
+        return cls.from_predictions(y, model.predict(X), uncertainty, loss=loss, sample_weight=sample_weight, ax=ax)
 
     @classmethod
     def from_predictions(
@@ -102,6 +107,12 @@ class RejectionDisplay:
         ax : matplotlib Axes or None
             None makes a new figure.
         """
+        if not isinstance(uncertainty, Uncertainty | Mapping):
+            message = (
+                "uncertainty must be an Uncertainty, or a mapping from names to arrays such as {'total': [...]}; got "
+                f"{type(uncertainty).__name__}"
+            )
+            raise TypeError(message)
         measures: Mapping[str, npt.ArrayLike] = (
             {name: getattr(uncertainty, name) for name in _MEASURES}
             if isinstance(uncertainty, Uncertainty)

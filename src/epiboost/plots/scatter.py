@@ -9,6 +9,7 @@ import numpy as np
 from epiboost._typing import Floats
 from epiboost.plots.style import BLUE, ORANGE, new_axes, plain, scale_by_logarithm
 from epiboost.uncertainty import Uncertainty
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,6 +52,9 @@ class UncertaintyDisplay:
 
     def __init__(self, uncertainty: Uncertainty, outside: Uncertainty | None = None) -> None:
         for rows in (uncertainty, outside):
+            if rows is not None and not isinstance(rows, Uncertainty):
+                message = f"an Uncertainty is needed, as predict_uncertainty gives it; got {type(rows).__name__}"
+                raise TypeError(message)
             if rows is not None and not len(rows):
                 message = "there are no rows to draw; at least one is needed"
                 raise ValueError(message)
@@ -73,15 +77,16 @@ class UncertaintyDisplay:
 
         Parameters
         ----------
-        estimator : fitted model
+        estimator : fitted model, on its own, at the end of a pipeline or inside a search
         X : table of shape (n, features)
         X_out : table of shape (k, features), optional
             Rows from outside the domain.
         ax : matplotlib Axes or None
             None makes a new figure.
         """
-        outside = None if X_out is None else estimator.predict_uncertainty(X_out)
-        return cls.from_predictions(estimator.predict_uncertainty(X), outside, ax=ax)
+        model = unwrap(estimator, "predict_uncertainty")
+        outside = None if X_out is None else model.predict_uncertainty(X_out)
+        return cls.from_predictions(model.predict_uncertainty(X), outside, ax=ax)
 
     @classmethod
     def from_predictions(
