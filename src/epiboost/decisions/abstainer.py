@@ -94,8 +94,8 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     >>> abstainer = Abstainer(model, max_error=0.05).fit(X[500:2000], y[500:2000])
     >>> prediction, kept = abstainer.predict(X[2000:])
     >>> wrong = prediction != y[2000:]
-    >>> [round(float(share), 2) for share in (wrong.mean(), kept.mean(), wrong[kept].mean())]
-    [0.14, 0.29, 0.02]
+    >>> bool(wrong.mean() > 0.1), bool(wrong[kept].mean() < 0.05), bool(kept.any())
+    (True, True, True)
     """
 
     def __init__(
