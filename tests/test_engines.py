@@ -11,7 +11,7 @@ from epiboost.engines import Engine, Forest, engine_named, engine_names, registe
 from toy_engine import ToyEngine, ToyForest
 
 LIBRARIES = {"catboost": "catboost", "lightgbm": "lightgbm", "xgboost": "xgboost"}
-SMALL = {"n_members": 3, "n_estimators": 12, "max_depth": 3, "learning_rate": 0.3, "n_jobs": 2, "random_state": 0}
+SMALL = {"n_members": 3, "n_estimators": 12, "max_depth": 3, "learning_rate": 0.3, "n_jobs": 1, "random_state": 0}
 KINDS = ["sglb", "sgb", "virtual", "single"]
 N = 150
 
@@ -98,7 +98,7 @@ def test_one_seed_gives_one_model_at_any_order_of_rows_and_another_seed_another(
     estimator, X, y = task
     for kind in kinds(engine)[:2]:
         first = made(estimator, engine, ensemble=kind).fit(X, y).predict_posterior(X).parameters
-        again = made(estimator, engine, ensemble=kind, n_jobs=1).fit(X, y).predict_posterior(X).parameters
+        again = made(estimator, engine, ensemble=kind, n_jobs=2).fit(X, y).predict_posterior(X).parameters
         turned = made(estimator, engine, ensemble=kind).fit(X[::-1], y[::-1]).predict_posterior(X).parameters
         other = made(estimator, engine, ensemble=kind, random_state=1).fit(X, y).predict_posterior(X).parameters
         np.testing.assert_array_equal(first, again)
@@ -272,3 +272,27 @@ def test_progress_ends_with_all_trees(engine, task):
     model._engine().fit(data, model._recipe().specs(0), lambda *report: reports.append(report))
     assert reports[-1][0] == reports[-1][1] > 0
     assert all(done <= total for done, total in reports)
+
+
+def test_on_fixed_leaves_a_chain_has_the_stationary_distribution_of_the_theory(engine):
+    # as in test_chain_statistics, but along one chain: with a rate of one half its states are forgotten in a few steps
+    if {"temperature", "l2"} & set(getattr(engine_named(engine, n_jobs=1), "cannot", ())):
+        pytest.skip("the engine has no chains")
+    rng = np.random.default_rng(0)
+    sizes, rate, trees, apart = np.array([30, 10]), 0.5, 2400, 6
+    n = int(sizes.sum())
+    X = np.repeat([0.0, 1.0], sizes)[:, np.newaxis]
+    y = rng.normal(size=n) + 2 * X[:, 0]
+    y = (y - y.mean()) / y.std()
+    settings = {"learning_rate": rate, "l2": 0.0, "variance_guard": 0.0, "max_depth": 1, "n_estimators": trees}
+    cannot = getattr(engine_named(engine, n_jobs=1), "cannot", ())
+    settings = {name: value for name, value in settings.items() if name not in cannot}
+    model = made(EpiBoostRegressor, engine, ensemble="virtual", n_jobs=1, **settings).fit(X, y)
+    prefixes = range(10 * apart, trees + 1, apart)
+    samples = model.forest_.predict(np.array([[0.0], [1.0]]), prefixes=prefixes)[:, :, 0]
+    decay = 1 - rate / (2 * n)
+    mean = rate * np.array([y[X[:, 0] == value].mean() for value in (0, 1)]) / (1 - decay + rate)
+    variance = rate**2 * (2 / (n * rate) / sizes) / (1 - (decay - rate) ** 2)
+    standardised = (samples - mean) / np.sqrt(variance)
+    assert np.abs(standardised.mean(axis=0)).max() < 5 / np.sqrt(len(prefixes))
+    assert abs(standardised.var() - 1) < 4 * np.sqrt(2 / standardised.size)

@@ -25,7 +25,15 @@ class _Entry:
     read_forest: str | Callable[..., Forest]
 
 
-_TABLE = {"native": _Entry("epiboost.engines.native:NativeEngine", "epiboost.engines.native:NativeForest.from_file")}
+def _own(module: str, name: str) -> _Entry:
+    return _Entry(f"epiboost.engines.{module}:{name}Engine", f"epiboost.engines.{module}:{name}Forest.from_file")
+
+
+_TABLE = {
+    "native": _own("native", "Native"),
+    "lightgbm": _own("lightgbm", "LightGBM"),
+    "xgboost": _own("xgboost", "XGBoost"),
+}
 
 
 def register_engine(
