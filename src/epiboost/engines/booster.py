@@ -1,4 +1,4 @@
-"""Chains of a library that boosts on our gradients: what LightGBM's and XGBoost's forests share.
+"""Chains of a library: what the forests of CatBoost, LightGBM and XGBoost share.
 
 A library sums its trees to the rescaled score G (see `langevin`); after t trees the chain is start + cᵗ G.
 """
@@ -78,7 +78,7 @@ class BoosterForest:
             raw = np.zeros((len(table), len(self.objective.start)))
             for begin, end in zip((0, *ends), ends, strict=False):
                 raw += self._raw(booster, ready, begin, end).reshape(raw.shape)
-                parameters.append(parameters_of(self.objective, self.objective.start + self.decay**end * raw))
+                parameters.append(parameters_of(self.objective, self._start + self._factor(booster, end) * raw))
         return np.stack(parameters)
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
@@ -146,6 +146,15 @@ class BoosterForest:
         return thread_count(self.n_jobs)
 
     # What libraries do differently.
+    @property
+    def _start(self) -> Floats:
+        """Return the score before the first tree."""
+        return self.objective.start
+
+    def _factor(self, booster: Booster, end: int) -> float:  # noqa: ARG002 (libraries differ)
+        """Return what the sum of the first trees is to be multiplied with."""
+        return float(self.decay**end)
+
     def _ready(self, table: AnyArray) -> Any:  # noqa: ANN401 (what the library predicts from)
         """Return the table as the library predicts from it."""
         raise NotImplementedError

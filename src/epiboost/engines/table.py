@@ -31,6 +31,7 @@ def _own(module: str, name: str) -> _Entry:
 
 _TABLE = {
     "native": _own("native", "Native"),
+    "catboost": _own("catboost", "CatBoost"),
     "lightgbm": _own("lightgbm", "LightGBM"),
     "xgboost": _own("xgboost", "XGBoost"),
 }
