@@ -1,0 +1,74 @@
+"""What is true of engines over other libraries alone."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+from epiboost import EpiBoostRegressor, ModelFileError, persistence
+
+X = np.random.default_rng(0).normal(size=(80, 2))
+Y = X[:, 0] + np.random.default_rng(1).normal(scale=0.2, size=80)
+OWN = {
+    "catboost": {"bootstrap_type": "Bayesian", "model_shrink_rate": 0.1, "posterior_sampling": True, "depth": 3},
+    "lightgbm": {"num_leaves": 7, "bagging_fraction": 0.5, "objective": "l1", "lambda_l2": 1.0},
+    "xgboost": {"eta": 0.2, "subsample": 0.5, "objective": "reg:squarederror", "max_depth": 2},
+}
+FREE = {"catboost": {"random_strength": 30.0}, "lightgbm": {"min_data_in_leaf": 20}, "xgboost": {"gamma": 5.0}}
+
+
+@pytest.fixture(params=list(OWN))
+def library(request):
+    if importlib.util.find_spec(request.param) is None:
+        pytest.skip(f"{request.param} is not installed")
+    return request.param
+
+
+def model(engine, **params):
+    return EpiBoostRegressor(
+        engine=engine, **{"n_members": 2, "n_estimators": 5, "n_jobs": 1, "random_state": 0, **params}
+    )
+
+
+def test_options_that_our_parameters_set_are_refused_with_the_parameter_that_sets_them(library):
+    for name, value in OWN[library].items():
+        with pytest.raises(ValueError, match=f"engine_params must not hold '{name}': it is set by "):
+            model(library, engine_params={name: value}).fit(X, Y)
+
+
+def test_other_options_reach_the_library(library):
+    plain, own = (model(library, engine_params=params).fit(X, Y).predict(X) for params in (None, FREE[library]))
+    assert (plain != own).any()
+
+
+def test_noise_has_the_same_name_everywhere_members_differ_by_seed_alone(library):
+    members = model(library).fit(X, Y).predict_posterior(X).parameters
+    assert (members[0] != members[1]).any()
+    cold = model(library, temperature=0.0).fit(X, Y).predict_posterior(X).parameters
+    if library != "catboost":  # it chooses splits at random as well
+        np.testing.assert_array_equal(cold[0], cold[1])
+
+
+def test_damaged_models_within_an_intact_file_are_refused(library, tmp_path):
+    path = tmp_path / "model.epib"
+    model(library).fit(X, Y).save(path)
+    header, arrays = persistence.read(path)
+    damages = {
+        "cannot read a model": {"models": np.concatenate([arrays["models"][:0], np.full(len(arrays["models"]), 65, np.uint8)])},
+        "model_sizes must add up": {"model_sizes": arrays["model_sizes"] + 1},
+        "count must say": {"count": arrays["count"] * 0},
+        "evaluation must have a row": {"evaluation": arrays["evaluation"][:1]},
+    }  # fmt: skip
+    for fault, damage in damages.items():
+        persistence.write(path, header, {**arrays, **damage})
+        with pytest.raises(ModelFileError, match=fault):
+            EpiBoostRegressor.load(path)
+
+
+def test_a_chain_that_forgets_its_beginning_is_refused(library):
+    if library == "catboost":
+        pytest.skip("it keeps its score in its own units")
+    with pytest.raises(
+        ValueError, match="forgets its beginning on a table of 3 rows; lower either, or use engine='native'"
+    ):
+        model(library, n_estimators=1000, learning_rate=1.0).fit(X[:3], Y[:3])
