@@ -54,7 +54,7 @@ def test_damaged_models_within_an_intact_file_are_refused(library, tmp_path):
     model(library).fit(X, Y).save(path)
     header, arrays = persistence.read(path)
     damages = {
-        "cannot read a model": {"models": np.concatenate([arrays["models"][:0], np.full(len(arrays["models"]), 65, np.uint8)])},
+        "cannot read a model": {"models": np.full_like(arrays["models"], 65)},
         "model_sizes must add up": {"model_sizes": arrays["model_sizes"] + 1},
         "count must say": {"count": arrays["count"] * 0},
         "evaluation must have a row": {"evaluation": arrays["evaluation"][:1]},
