@@ -72,3 +72,17 @@ def test_a_chain_that_forgets_its_beginning_is_refused(library):
         ValueError, match="forgets its beginning on a table of 3 rows; lower either, or use engine='native'"
     ):
         model(library, n_estimators=1000, learning_rate=1.0).fit(X[:3], Y[:3])
+
+
+FAULTS = {
+    "catboost": (np.ones((20, 2)), "CatBoost cannot train on this: .*All features are either constant or ignored"),
+    "xgboost": (np.full((20, 2), 1e300), "XGBoost cannot train on this: .*too large"),
+    "lightgbm": (np.arange(40.0).reshape(20, 2), "LightGBM cannot train on this: .*min_data_in_leaf"),
+}
+
+
+def test_the_errors_of_a_library_become_ours(library):
+    table, fault = FAULTS[library]
+    params = {"min_data_in_leaf": -3} if library == "lightgbm" else None
+    with pytest.raises(ValueError, match=fault):
+        model(library, engine_params=params).fit(table, Y[:20])

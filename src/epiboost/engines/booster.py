@@ -3,7 +3,8 @@
 A library sums its trees to the rescaled score G (see `langevin`); after t trees the chain is start + cᵗ G.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -212,6 +213,16 @@ def evaluation_of(chains: Sequence[Chain]) -> Floats:
     for row, chain in zip(evaluation, chains, strict=True):
         row[: len(chain.losses)] = chain.losses
     return evaluation
+
+
+@contextmanager
+def our_errors(library: str, errors: type[Exception]) -> Iterator[None]:
+    """Turn a library's own errors into a ValueError that names the library."""
+    try:
+        yield
+    except errors as error:
+        message = f"{library} cannot train on this: {str(error).splitlines()[0]}"
+        raise ValueError(message) from error
 
 
 def refuse_own(params: Mapping[str, Any], own: Mapping[str, str]) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Bytes, Floats
 from epiboost.data import Dataset
-from epiboost.engines.booster import Booster, BoosterForest, Chain, evaluation_of, refuse_own
+from epiboost.engines.booster import Booster, BoosterForest, Chain, evaluation_of, our_errors, refuse_own
 from epiboost.engines.crew import Grown, train_members
 from epiboost.engines.rows import Rows, learning_rows
 from epiboost.engines.scores import loss_of
@@ -126,11 +126,13 @@ class CatBoostEngine:
         steps = steps_of(replace(spec, variance_guard=0.0), rows.objective, rows.total)
         settings = {**_settings(spec, steps, rows, data.n_classes), **self.options}
         labels = rows.y.astype(np.int64) if data.n_classes else rows.y
-        pool = library.Pool(_columns(rows.X, rows.sizes), label=labels, weight=rows.weight)
+        with our_errors("CatBoost", library.CatBoostError):
+            pool = library.Pool(_columns(rows.X, rows.sizes), label=labels, weight=rows.weight)
 
         def chain(own: MemberSpec, threads: int, grown: Grown) -> Chain:
             own_settings = {**settings, "random_seed": own.seed % 2**31, "thread_count": threads}
-            booster = library.CatBoost(own_settings).fit(pool)
+            with our_errors("CatBoost", library.CatBoostError):
+                booster = library.CatBoost(own_settings).fit(pool)
             grown(own.n_estimators)
             return _watched(library, booster, own, rows, steps)
 

@@ -101,7 +101,8 @@ class SklearnForest:
         trees = self.roots.shape[1]
         n_parts = 1 if prefixes is None else len(check_prefixes(prefixes, trees))
         ends = np.arange(1, n_parts + 1) * trees // n_parts
-        ready = encoded(np.asarray(table, dtype=np.float64), self.sizes, self.code_mean).astype(np.float32)
+        with np.errstate(over="ignore"):  # beyond single precision there is one side of every threshold
+            ready = encoded(np.asarray(table, dtype=np.float64), self.sizes, self.code_mean).astype(np.float32)
         members = []
         for roots in self.roots:
             for part in np.split(roots, ends[:-1]):

@@ -10,7 +10,7 @@ import numpy as np
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Bytes
 from epiboost.data import Dataset
-from epiboost.engines.booster import Booster, BoosterForest, Chain, evaluation_of, grow, refuse_own
+from epiboost.engines.booster import Booster, BoosterForest, Chain, evaluation_of, grow, our_errors, refuse_own
 from epiboost.engines.crew import Grown, train_members
 from epiboost.engines.langevin import LangevinObjective
 from epiboost.engines.rows import Rows, learning_rows
@@ -95,7 +95,8 @@ class LightGBMEngine:
         spec, threads, rows = specs[0], thread_count(self.n_jobs), learning_rows(data)
         steps = steps_of(spec, rows.objective, rows.total)
         settings = {**_settings(spec, steps.rate, steps.l2), **self.options}
-        train, watched = _datasets(library, rows, settings)
+        with our_errors("LightGBM", library.basic.LightGBMError):
+            train, watched = _datasets(library, rows, settings)
 
         def chain(own: MemberSpec, own_threads: int, grown: Grown) -> Chain:
             own_settings = {
@@ -105,7 +106,8 @@ class LightGBMEngine:
                 "num_threads": own_threads,
                 "seed": own.seed % 2**31,
             }
-            return _chain(library, LangevinObjective(rows, steps, own), own_settings, (train, watched), grown)
+            with our_errors("LightGBM", library.basic.LightGBMError):
+                return _chain(library, LangevinObjective(rows, steps, own), own_settings, (train, watched), grown)
 
         chains = train_members(chain, specs, threads=threads, trees=spec.n_estimators, progress=progress)
         return LightGBMForest(
