@@ -26,7 +26,6 @@ from epiboost.objectives import Objective, objective_from_header
 from epiboost.progress import Progress
 
 DEPTH = 10
-_NO_CHILD = -1
 _OWN = {
     "n_estimators": "n_estimators",
     "n_jobs": "n_jobs",
@@ -44,7 +43,7 @@ class SklearnForest:
     Attributes
     ----------
     left, right : arrays of shape (nodes of all trees,)
-        Places of a node's children among all nodes, -1 for a leaf.
+        Places of a node's children among all nodes; those of a leaf are its own.
     feature, threshold, missing_left : arrays of shape (nodes,)
         A row goes left if its value is at most the threshold, or if it is missing and that side takes those.
     value : array of shape (nodes, outputs)
@@ -115,12 +114,14 @@ class SklearnForest:
     def _leaves(self, table: AnyArray, root: int) -> Integers:
         """Return the leaf of each row in the tree that begins at ``root``, going down one level at a time."""
         node = np.full(len(table), root)
-        rows = np.arange(len(table))
+        values, begin = table.ravel(), np.arange(len(table)) * table.shape[1]
+        any_missing = bool(np.isnan(table).any())
         for _ in range(self.depth):
-            value = table[rows, np.maximum(self.feature[node], 0)]
-            goes_left = np.where(np.isnan(value), self.missing_left[node], value <= self.threshold[node])
-            child = np.where(goes_left, self.left[node], self.right[node])
-            node = np.where(child == _NO_CHILD, node, child)
+            value = values[begin + self.feature[node]]
+            goes_left = value <= self.threshold[node]
+            if any_missing:
+                goes_left |= np.isnan(value) & self.missing_left[node]
+            node = np.where(goes_left, self.left[node], self.right[node])
         return node
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
@@ -232,19 +233,21 @@ def _arrays(forests: Sequence[Any], rows: Rows, code_mean: Floats, n_jobs: int |
     flat = [tree for forest in trees for tree in forest]
     offsets = np.concatenate([[0], np.cumsum([tree.node_count for tree in flat])])
 
-    def shifted(name: str) -> Integers:
-        parts = [getattr(tree, name) for tree in flat]
-        moved = [np.where(part < 0, _NO_CHILD, part + at) for part, at in zip(parts, offsets, strict=False)]
-        return np.concatenate(moved).astype(np.int64)
+    own = np.arange(offsets[-1])
+
+    def children(name: str) -> Integers:
+        moved = [getattr(tree, name) + begin for tree, begin in zip(flat, offsets, strict=False)]
+        is_leaf = np.concatenate([tree.feature < 0 for tree in flat])
+        return np.where(is_leaf, own, np.concatenate(moved)).astype(np.int64)
 
     value = np.concatenate([tree.value[:, 0, :] for tree in flat])
     location, scale = rows.objective.units
     regression = rows.objective.family == "normal"
     value = location + scale * value if regression else value / value.sum(axis=1, keepdims=True)
     return SklearnForest(
-        left=shifted("children_left"),
-        right=shifted("children_right"),
-        feature=np.concatenate([tree.feature for tree in flat]).astype(np.int64),
+        left=children("children_left"),
+        right=children("children_right"),
+        feature=np.maximum(np.concatenate([tree.feature for tree in flat]), 0).astype(np.int64),
         threshold=np.concatenate([tree.threshold for tree in flat]),
         missing_left=np.concatenate([tree.missing_go_to_left for tree in flat]).astype(bool),
         value=value,
@@ -281,9 +284,11 @@ def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> 
         "arrays of nodes must have one length": all(
             len(arrays[name]) == nodes for name in ("left", "right", "feature", "threshold", "missing_left")
         ),
-        "children must be nodes": all(bool(((of >= _NO_CHILD) & (of < nodes)).all()) for of in places),
+        "children must be nodes": all(bool(((of >= 0) & (of < nodes)).all()) for of in places),
         "roots must be nodes": bool(((arrays["roots"] >= 0) & (arrays["roots"] < nodes)).all()),
-        "features must be columns of the table": bool((arrays["feature"] < len(sizes)).all()),
+        "features must be columns of the table": bool(
+            ((arrays["feature"] >= 0) & (arrays["feature"] < len(sizes))).all()
+        ),
         "values must be finite": bool(np.isfinite(arrays["value"]).all()),
         "depth must be a whole number": type(header["depth"]) is int and 0 <= header["depth"] <= nodes,
         "sizes must be whole numbers": all(type(size) is int and size >= 0 for size in sizes),
