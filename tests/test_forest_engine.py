@@ -1,5 +1,7 @@
 """Our arrays of a random forest say what scikit-learn's own trees say."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -38,3 +40,21 @@ def test_depth_is_ten_unless_engine_params_say_otherwise():
     assert depth(engine_params={"max_depth": 3}) == 3
     with pytest.raises(ValueError, match="engine_params must not hold 'random_state': it is set by random_state"):
         depth(engine_params={"random_state": 3})
+
+
+def test_rows_to_watch_are_refused():
+    with pytest.raises(ValueError, match="leave eval_set out"):
+        EpiBoostRegressor(engine="forest", ensemble="sgb").fit(X, Y, eval_set=(X, Y))
+
+
+def test_knowledge_alone_can_be_pickled_and_framed():
+    model = EpiBoostRegressor(engine="forest", ensemble="virtual", n_members=5, n_estimators=20, random_state=0)
+    known = model.fit(X, Y).predict_uncertainty(X)
+    again = pickle.loads(pickle.dumps(known))  # noqa: S301 (our own)
+    np.testing.assert_array_equal(again.knowledge, known.knowledge)
+    assert repr(again) == repr(known)
+    assert len(known) == len(X)
+    pytest.importorskip("pandas")
+    assert known.to_frame().columns.tolist() == ["knowledge"]
+    with pytest.raises(ValueError, match="backend must be one of"):
+        known.to_frame("excel")

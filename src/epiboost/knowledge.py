@@ -42,6 +42,10 @@ class KnowledgeOnly(Uncertainty):
         object.__setattr__(self, "knowledge", np.asarray(knowledge, dtype=np.float64))
         object.__setattr__(self, "unit", "variance")
 
+    def __reduce__(self) -> tuple[type, tuple[Floats]]:
+        """Let it be pickled by what it has."""
+        return KnowledgeOnly, (self.knowledge,)
+
     @property
     def data(self) -> Floats:
         """Say why there is none."""

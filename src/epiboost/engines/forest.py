@@ -176,6 +176,9 @@ class ForestEngine:
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> SklearnForest:
         """Grow one forest a spec."""
+        if data.evaluation is not None:
+            message = "engine='forest' grows trees that do not build on each other: leave eval_set out"
+            raise ValueError(message)
         rows = learning_rows(data)
         code_mean = target_means(rows)
         table = encoded(rows.X, rows.sizes, code_mean)
