@@ -4,7 +4,7 @@ EPIBOOST_DATA=folder python benchmarks/calibration.py [--splits 20] [--draws 4] 
 
 For each standard split the training rows are divided at random: three quarters train the default regressor, a quarter
 calibrates it, once by `calibrate` and once by MAPIE's split-conformal regressor with absolute residuals. Coverage and
-width are measured on the test rows. A few test rows say little (of 31, coverage is known to 5 points), so the small
+width are measured on the test rows. A few test rows say little (of 31, coverage is known to 9 points), so the small
 tables are split anew at random as well, with as many test rows, `--draws` times for each standard split.
 """
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 from clock import interleaved
@@ -40,6 +41,12 @@ class Series:
     at: str
     sizes: tuple[int, ...]
     seconds: Mapping[str, tuple[float, ...]]
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> "Series":
+        """Read what the command wrote."""
+        seconds = {name: tuple(values) for name, values in record["seconds"].items()}
+        return cls(record["what"], record["size"], record["at"], tuple(record["sizes"]), seconds)
 
     @property
     def slopes(self) -> dict[str, float]:

@@ -160,14 +160,19 @@ def train_ten_on_categories(effort: Effort) -> list[Result]:
     """Ten members on tables with categories beside one CatBoost model."""
     lines = []
     for name in mixed.NAMES if mixed.is_there() else ():
-        data, trees = mixed.load(name), effort.trees(1000, 50)
-        times = {  # once, since CatBoost takes minutes
-            "ours": (categories.ours(data, 0.1, trees=trees).seconds,),
-            "CatBoost": (categories.catboost(data, 0.1, trees=trees).seconds,),
-        }
-        what = f"train {MEMBERS} members of {trees} trees, {data}"
+        trees = effort.trees(1000, 50)
+        ours, peer = _trained_on_categories(name, trees)
+        times = {"ours": (ours.seconds,), "CatBoost": (peer.seconds,)}  # once, since CatBoost takes minutes
+        what = f"train {MEMBERS} members of {trees} trees, {mixed.load(name)}"
         lines.append(_beside_catboost(11, what, times, bar=0.5, peer_name="CatBoost, one model"))
     return lines
+
+
+@cache
+def _trained_on_categories(name: str, trees: int) -> tuple[categories.Run, categories.Run]:
+    """Train ten members of ours and one CatBoost model."""
+    data = mixed.load(name)
+    return categories.ours(data, 0.1, trees=trees), categories.catboost(data, 0.1, trees=trees)
 
 
 def predict_categories(effort: Effort) -> list[Result]:
@@ -175,8 +180,7 @@ def predict_categories(effort: Effort) -> list[Result]:
     lines = []
     for name in mixed.NAMES if mixed.is_there() else ():
         data, trees = mixed.load(name), effort.trees(1000, 50)
-        ours = categories.ours(data, 0.1, trees=trees).model
-        peer = categories.catboost(data, 0.1, trees=trees).model
+        ours, peer = (trained.model for trained in _trained_on_categories(name, trees))
         runs = {
             "ours": lambda data=data, ours=ours: ours.predict_uncertainty(data.X_test),
             "CatBoost": lambda data=data, peer=peer: peer.predict_proba(data.X_test, thread_count=THREADS),

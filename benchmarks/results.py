@@ -2,8 +2,8 @@
 
 import os
 import platform
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -51,6 +51,12 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """Return everything, the ratio and the verdict included."""
         return {**asdict(self), "ratio": self.ratio, "met": self.met}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> "Result":
+        """Read what `to_json` wrote."""
+        own = {each.name: record[each.name] for each in fields(cls)}
+        return cls(**{**own, "ours": tuple(own["ours"]), "peer": tuple(own["peer"])})
 
     def to_row(self) -> str:
         """Return the line as Markdown."""

@@ -4,6 +4,7 @@ EPIBOOST_DATA=folder python benchmarks/speed.py --growth --docs    everything, a
 python benchmarks/speed.py --quick                                 fewer trees, no large tables, under two minutes
 python benchmarks/speed.py --only 1,2,6                            some jobs
 python benchmarks/speed.py --only none --growth                    how cost grows, and docs/growth.png
+python benchmarks/speed.py --only 5 --earlier FILE --docs          one job anew, the others from an earlier --json FILE
 
 Without EPIBOOST_DATA, protein and kin8nm are generated tables of the same shape. A bar that is not kept is reported,
 and is no error: a machine may be busy.
@@ -29,8 +30,12 @@ def main() -> None:
     """Run the jobs that the command line selects, print their table, write what is asked for."""
     asked = _arguments()
     effort = Effort(asked.repeats or (2 if asked.quick else 3), asked.quick)
-    results = _run(asked.only, effort)
-    series = growth.measure(effort.repeats, _note) if asked.growth else []
+    earlier = json.loads(asked.earlier.read_text(encoding="utf-8")) if asked.earlier else {"results": [], "growth": []}
+    kept = [Result.from_json(record) for record in earlier["results"] if record["job"] not in asked.only]
+    results = sorted([*_run(asked.only, effort), *kept], key=lambda result: result.job)
+    series = [growth.Series.from_json(record) for record in earlier["growth"]]
+    if asked.growth:
+        series = growth.measure(effort.repeats, _note)
     print(table(results))
     if series:
         print(f"\n{growth.slopes_table(series)}\n\n{growth.added_table(series)}")
@@ -74,14 +79,15 @@ def _arguments() -> Namespace:
     parser.add_argument("--quick", action="store_true", help="fewer trees and rounds, no jobs on large tables")
     parser.add_argument("--growth", action="store_true", help="measure how cost grows, and renew docs/growth.png")
     parser.add_argument("--docs", action="store_true", help="renew docs/benchmarks.md")
+    parser.add_argument("--earlier", type=Path, metavar="FILE", help="take jobs that are not run from this --json file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to a file")
     asked = parser.parse_args()
     if asked.repeats is not None and asked.repeats < 1:
         parser.error(f"--repeats must be at least 1; got {asked.repeats}")
     if asked.quick and (asked.growth or asked.docs):
         parser.error("--quick figures are too rough for --growth and --docs")
-    if asked.docs and asked.only is not None:
-        parser.error("--docs holds all jobs; leave out --only")
+    if asked.docs and asked.only is not None and asked.earlier is None:
+        parser.error("--docs holds all jobs; leave out --only, or give --earlier")
     if asked.only is None:
         asked.only = tuple(number for number in JOBS if not (asked.quick and number in LARGE_JOBS))
     return asked

@@ -55,7 +55,7 @@ def calibration_picture(folder: Path) -> None:
     figure, (ax,) = panels(1)
     CalibrationDisplay.from_estimator(model, X[1500:], y[1500:], ax=ax)
     CalibrationDisplay.from_estimator(
-        calibrated, X[1500:], y[1500:], ax=ax, label="calibrated", color=ORANGE, marker="^"
+        calibrated, X[1500:], y[1500:], ax=ax, name="calibrated", color=ORANGE, marker="^"
     )
     figure.savefig(folder / "calibration.png", dpi=DOTS_PER_INCH)
 

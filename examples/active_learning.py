@@ -61,8 +61,9 @@ def main() -> None:
     for strategy, runs in found.items():
         colour, marker, line = STYLES[strategy]
         mean, spread = runs.mean(axis=0), runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
-        needed = labels[np.argmax(mean <= target)]
-        print(f"{strategy:9}  {needed} labels to an error of {target:.3f}; at {labels[-1]} labels {mean[-1]:.3f}")
+        reached = labels[mean <= target]
+        needed = f"{reached[0]} labels to" if reached.size else "did not reach"
+        print(f"{strategy:9}  {needed} an error of {target:.3f}; at {labels[-1]} labels {mean[-1]:.3f}")
         ax.plot(labels, mean, color=colour, marker=marker, linestyle=line, markersize=5, label=strategy)
         ax.fill_between(labels, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0)
     ax.axhline(target, color="black", linestyle="--", linewidth=1)

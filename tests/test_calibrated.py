@@ -1,6 +1,7 @@
 """A calibrated model covers what it says it covers, keeps the model it holds, and travels in files."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from epiboost import (
     ModelFileError,
     persistence,
 )
-from epiboost.calibration import conformal_quantile, fit_scales, fit_temperature, temper
+from epiboost._calibration import conformal_quantile, fit_scales, fit_temperature, temper
 from epiboost.metrics import interval_coverage_score, interval_width, negative_log_likelihood_loss
 
 RANDOM = np.random.default_rng(0)
@@ -61,6 +62,16 @@ def test_the_conformal_quantile_is_exceeded_by_no_more_than_a_fair_share_of_rank
     rank = conformal_quantile(scores, coverage)
     assert rank / (n + 1) >= coverage - 1e-12
     assert (rank - 1) / (n + 1) < coverage
+
+
+def test_rows_that_guarantee_lie_in_the_intervals_that_rest_on_them(calibrated):
+    model = calibrated["regressor"]
+    n = len(model.scores_)
+    ranks = np.arange(1, n + 1)
+    interval = model.predict_interval(X[HELD_OUT], ranks / (n + 1))
+    y = Y[HELD_OUT][:, np.newaxis]
+    inside = (interval[..., 0] <= y) & (y <= interval[..., 1])
+    assert (inside[model._parts(len(y))[1]].sum(axis=0) >= ranks).all()
 
 
 def test_intervals_of_many_coverages_hold_the_target_as_often_as_they_say(calibrated):
@@ -138,7 +149,28 @@ def test_scales_do_not_depend_on_units():
 def test_scales_are_defined_where_something_is_zero_everywhere(zero):
     parts = {"residual": np.linspace(-1.0, 2.0, 20), "data": np.ones(20), "knowledge": np.ones(20), zero: np.zeros(20)}
     scales = fit_scales(**parts)
+    assert np.isfinite([scales.constant, scales.data, scales.knowledge]).all()
     assert np.isfinite(scales.variance(parts["data"], parts["knowledge"])).all()
+    if zero != "residual":
+        assert getattr(scales, zero) == 0.0
+
+
+@pytest.mark.parametrize("broken", [np.inf, np.nan, 1e200])
+def test_residuals_without_a_finite_square_have_no_scales(broken):
+    with pytest.raises(ValueError, match="must be finite to learn their scales"):
+        fit_scales(np.array([1.0, broken]), np.ones(2), np.ones(2))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e3])
+@pytest.mark.parametrize("alone", [{"ensemble": "single"}, {"n_members": 1}], ids=str)
+def test_a_model_without_knowledge_uncertainty_is_calibrated_by_data_alone(alone, unit):
+    model = EpiBoostRegressor(**{**SMALL, **alone}).fit(X[TRAIN], unit * Y[TRAIN])
+    calibrated = model.calibrate(X[HELD_OUT], unit * Y[HELD_OUT])
+    assert calibrated.scales_.knowledge == 0.0
+    assert np.isfinite(calibrated.scores_).all()
+    interval = calibrated.predict_interval(X[TEST], 0.9)
+    assert interval_coverage_score(unit * Y[TEST], interval) == pytest.approx(0.9, abs=0.05)
+    assert np.isfinite(calibrated.predict_posterior(X[TEST]).parameters).all()
 
 
 def test_temperature_undoes_overconfidence():
@@ -217,6 +249,15 @@ def test_a_calibrated_model_comes_back_from_pickle_and_from_a_file(calibrated, t
 
 
 @every_task
+def test_a_calibration_without_a_seed_can_be_saved(models, task, tmp_path):
+    model = models[task].calibrate(X_cal=X[HELD_OUT], y_cal=TARGETS[task][HELD_OUT], random_state=None)
+    model.save(tmp_path / "model.epib")
+    again = type(model).load(tmp_path / "model.epib")
+    same(again, model, task)
+    assert again.random_state is None
+
+
+@every_task
 def test_a_file_of_another_kind_is_refused(models, calibrated, task, tmp_path):
     models[task].save(tmp_path / "plain.epib")
     calibrated[task].save(tmp_path / "calibrated.epib")
@@ -281,7 +322,7 @@ def test_rows_that_cannot_calibrate_are_refused(models, rows, targets, words):
 
 
 def test_a_label_that_the_model_does_not_know_is_refused(models):
-    with pytest.raises(ValueError, match="labels that the model does not know: odd"):
+    with pytest.raises(ValueError, match="y holds 'odd', which is none of the classes"):
         models["classifier"].calibrate(X[:10], np.full(10, "odd"))
 
 
@@ -292,7 +333,9 @@ def test_missing_targets_are_refused(models):
 
 def test_a_coverage_that_cannot_be_guaranteed_is_refused(models):
     model = models["regressor"].calibrate(X[HELD_OUT][:20], Y[HELD_OUT][:20])
-    with pytest.raises(ValueError, match=r"a coverage of 0\.95 cannot be guaranteed by 15 rows; it needs 19"):
+    with pytest.raises(
+        ValueError, match=r"a coverage of 0\.95 cannot be guaranteed: it takes 19 rows besides .* there are 15"
+    ):
         model.predict_interval(X, [0.5, 0.95])
     for coverage in (0.0, 1.0, -1.0, np.nan):
         with pytest.raises(ValueError, match="strictly between 0 and 1"):
@@ -308,5 +351,46 @@ def test_what_is_no_fitted_model_is_refused(models):
         CalibratedRegressor(models["classifier"]).fit(X, Y)
     with pytest.raises(ValueError, match="CalibratedClassifier calibrates a categorical model"):
         CalibratedClassifier("model").fit(X, Y)
-    with pytest.raises(ValueError, match="scale_share must be strictly between 0 and 1, got 1"):
+    with pytest.raises(ValueError, match="scale_share must be a number strictly between 0 and 1, got 1"):
         CalibratedRegressor(models["regressor"], scale_share=1.0).fit(X, Y)
+
+
+@pytest.mark.parametrize(("task", "method"), [("regressor", "predict_interval"), ("classifier", "predict_set")])
+@pytest.mark.parametrize("coverage", [0.9, 0.97])
+def test_too_few_rows_are_told_how_many_to_bring(models, task, method, coverage):
+    few = models[task].calibrate(X[:8], TARGETS[task][:8])
+    with pytest.raises(ValueError, match=r"there are 6; calibrate with \d+ rows in all") as refused:
+        getattr(few, method)(X[:1], coverage)
+    enough = int(re.search(r"with (\d+) rows", str(refused.value))[1])
+    getattr(models[task].calibrate(X[:enough], TARGETS[task][:enough]), method)(X[:1], coverage)
+
+
+@every_task
+def test_a_calibrated_model_is_calibrated_anew_on_other_rows(models, calibrated, task):
+    fresh = calibrated[task].calibrate(X[TEST], TARGETS[task][TEST])
+    expected = models[task].calibrate(X[TEST], TARGETS[task][TEST])
+    np.testing.assert_array_equal(fresh.scores_, expected.scores_)
+
+
+def test_quantiles_are_the_ends_of_intervals_and_never_cross(calibrated):
+    model, levels = calibrated["regressor"], np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+    quantiles = model.predict_quantile(X[TEST], levels)
+    np.testing.assert_array_equal(quantiles[:, [0, 4]], model.predict_interval(X[TEST], 0.9))
+    np.testing.assert_array_equal(quantiles[:, [1, 3]], model.predict_interval(X[TEST], 0.5))
+    np.testing.assert_allclose(quantiles[:, 2], model.predict(X[TEST]), rtol=1e-12)
+    assert (np.diff(quantiles, axis=1) > 0.0).all()
+    np.testing.assert_array_equal(model.predict_quantile(X[TEST], 0.25), quantiles[:, 1])
+    with pytest.raises(ValueError, match="q must be a number"):
+        model.predict_quantile(X[TEST], 1.0)
+
+
+def test_logarithms_of_probabilities_are_those(models, calibrated):
+    for model in (models["classifier"], calibrated["classifier"]):
+        np.testing.assert_array_equal(model.predict_log_proba(X[TEST]), np.log(model.predict_proba(X[TEST])))
+
+
+def test_a_file_of_another_kind_says_what_reads_it(models, calibrated, tmp_path):
+    for model, reader in ((calibrated["regressor"], EpiBoostRegressor), (models["regressor"], CalibratedRegressor)):
+        model.save(tmp_path / "model.epib")
+        with pytest.raises(ModelFileError, match=f"read it by {type(model).__name__}.load"):
+            reader.load(tmp_path / "model.epib")

@@ -451,3 +451,41 @@ def test_a_column_of_dates_is_one_line_that_says_what_to_do(write, tmp_path, end
     train = write(f"train.{ending}", {"day": days, "y": list(range(60))})
     result = epiboost("fit", train, "--target", "y", "-o", tmp_path / "model.epib", *SMALL)
     assert_one_line(result, "'day' holds dates", "turn them into numbers")
+
+
+def codes(n=400):
+    random = np.random.default_rng(0)
+    number = random.integers(6, size=n)
+    effect = np.array([0.0, 3.0, 1.0, 5.0, 2.0, 4.0])
+    return np.array(["007", "12", "31", "45", "50", "A7"])[number], effect[number] + random.normal(scale=0.1, size=n)
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "evaluate --ood"])
+def test_text_that_looks_like_numbers_in_another_file_is_text(write, tmp_path, command):
+    zips, y = codes()
+    train, model = write("train.csv", {"zip": zips, "y": y}), tmp_path / "model.epib"
+    settings = ("--members", 3, "--trees", 60, "--rate", 0.3, "--seed", 0)
+    assert epiboost("fit", train, "--target", "y", "-o", model, *settings).exit_code == 0
+    digits = tmp_path / "digits.csv"
+    digits.write_text("zip,y\n007,0.0\n45,5.0\n")
+    if command == "predict":
+        assert epiboost("predict", model, digits, "-o", tmp_path / "out.parquet").exit_code == 0
+        np.testing.assert_allclose(read(tmp_path / "out.parquet")["prediction"], [0.0, 5.0], atol=0.4)
+    else:
+        arguments = (digits,) if command == "evaluate" else (train, "--ood", digits)
+        result = epiboost("evaluate", model, *arguments, "--target", "y")
+        assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_columns_of_numbers_are_categories_where_that_is_asked_for(write, tmp_path, ending):
+    zips, y = codes()
+    numbers = np.where(zips == "A7", "9", zips).astype(int)
+    columns = {"zip": numbers, "city": zips, "y": y}
+    train, model = write(f"train.{ending}", columns), tmp_path / "model.epib"
+    asked = ("fit", train, "--target", "y", "-o", model, *SMALL)
+    assert epiboost(*asked, "--categorical", "zip").exit_code == 0
+    assert [vocabulary is not None for vocabulary in EpiBoostRegressor.load(model).vocabularies_] == [True, True]
+    assert epiboost("predict", model, train, "-o", tmp_path / "out.parquet").exit_code == 0
+    assert_one_line(epiboost(*asked, "--categorical", "zap"), "--categorical names 'zap'", "no feature")
+    assert_one_line(epiboost(*asked, "--categorical", "y"), "--categorical names 'y'", "no feature")

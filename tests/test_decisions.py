@@ -1,5 +1,6 @@
 """Decisions keep their promises: errors below the bound, false alarms below the rate, labels where they tell most."""
 
+import re
 import runpy
 import warnings
 from pathlib import Path
@@ -131,6 +132,25 @@ def test_a_target_that_cannot_be_met_is_said_and_nothing_is_kept():
     assert len(prediction) == 100
 
 
+def test_the_bounds_that_a_warning_names_are_above_the_target_and_those_of_a_single_line():
+    seen = 0
+    for seed in range(20):
+        X, wrong = cases(300, seed, worst=0.3)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            if Abstainer(Labels(), max_error=0.06).fit(X, wrong).met_:
+                continue
+            bounds = [Abstainer(Labels(), coverage=k / 20).fit(X, wrong).error_bound_ for k in range(1, 21)]
+        found = re.search(
+            r"the lowest of their bounds is (\S+); .* coverage=.* as low as (\S+) here", str(said[0].message)
+        )
+        shared, alone = map(float, found.groups())
+        assert shared > 0.06
+        assert alone == pytest.approx(min(bounds), rel=0.01)
+        seen += 1
+    assert seen > 0
+
+
 def test_the_rows_said_to_be_needed_are_enough():
     X, _ = cases(3688, 0)
     with warnings.catch_warnings():
@@ -175,8 +195,8 @@ def test_abstention_works_with_models_and_calibrated_models(models, table):
     X, y = table
     regressor, classifier = models["regressor"], models["classifier"]
     labels = np.digitize(y, [-0.3, 0.3])
-    held_out, test = slice(300, 1000), slice(1000, None)
-    for model in (classifier, classifier.calibrate(X[held_out], labels[held_out])):
+    calibration, held_out, test = slice(300, 600), slice(600, 1000), slice(1000, None)
+    for model in (classifier, classifier.calibrate(X[calibration], labels[calibration])):
         prediction, kept = Abstainer(model, coverage=0.4).fit(X[held_out], labels[held_out]).predict(X[test])
         assert (prediction != labels[test])[kept].mean() < (prediction != labels[test])[~kept].mean()
     abstainer = Abstainer(regressor, max_error=0.4, tolerance=0.3).fit(X[held_out], y[held_out])
@@ -195,16 +215,27 @@ def test_a_clone_keeps_the_model(models):
     [
         ({}, "give max_error or coverage, one of them; got None and None"),
         ({"max_error": 0.1, "coverage": 0.5}, "one of them"),
-        ({"max_error": 1.5}, "max_error must be strictly between 0 and 1, got 1.5"),
-        ({"coverage": 0.0}, "coverage must be above 0"),
-        ({"coverage": 0.5, "confidence": 1.0}, "confidence must be strictly"),
+        ({"max_error": 1.5}, "max_error must be a number strictly between 0 and 1, got 1.5"),
+        ({"coverage": 0.0}, "coverage must be a number above 0"),
+        ({"coverage": 0.5, "confidence": 1.0}, "confidence must be a number strictly"),
         ({"coverage": 0.5, "measure": "doubt"}, "measure must be one of"),
         ({"coverage": 0.5, "tolerance": 1.0}, "tolerance is for regressors"),
+        ({"max_error": "a"}, "max_error must be a number strictly between 0 and 1, got 'a'"),
+        ({"coverage": "a"}, "coverage must be a number above 0 and at most 1, got 'a'"),
+        ({"coverage": 0.5, "confidence": None}, "confidence must be a number strictly between 0 and 1, got None"),
     ],
 )
 def test_abstention_that_makes_no_sense_is_refused(parameters, words):
     with pytest.raises(ValueError, match=words):
         Abstainer(Labels(), **parameters).fit(*cases(10, 0))
+
+
+def test_complex_targets_and_truth_for_a_number_are_refused(models, table):
+    X, y = table
+    with pytest.raises(ValueError, match="y must be real numbers"):
+        Abstainer(models["regressor"], coverage=0.5, tolerance=0.1).fit(X, y + 1j)
+    with pytest.raises(ValueError, match=r"n must be a whole number .* got True"):
+        acquire(models["regressor"], X, True)  # noqa: FBT003 (a mistake)
 
 
 def test_bad_rows_are_refused():
@@ -217,6 +248,30 @@ def test_bad_rows_are_refused():
         Abstainer(Labels(), coverage=0.5).fit(X, wrong[:9])
     with pytest.raises(NotFittedError):
         Abstainer(Labels(), coverage=0.5).predict(X)
+
+
+def test_labels_that_the_model_does_not_know_are_refused(models, table):
+    X, _ = table
+    Abstainer(models["classifier"], coverage=0.5).fit(X[:50], np.full(50, 1).astype(object))
+    for labels in (np.full(50, 7), np.full(50, "one"), np.full(50, np.nan), np.full(50, "one").astype(object)):
+        with pytest.raises(ValueError, match="y holds"):
+            Abstainer(models["classifier"], coverage=0.5).fit(X[:50], labels)
+
+
+@pytest.mark.parametrize("decision", [Abstainer(Labels(), coverage=0.5), DomainDetector(Oracle(), measure="total")])
+@pytest.mark.parametrize(
+    ("rows", "words"), [(np.array([[0.0, np.nan, 0.0]]), "must not be NaN, got 1"), (np.empty((0, 3)), "no rows")]
+)
+def test_decisions_are_not_made_by_nan_nor_without_rows(decision, rows, words):
+    good, _ = cases(100, 0)
+    decision = clone(decision)
+    with pytest.raises(ValueError, match=words):
+        decision.fit(rows, np.zeros(len(rows)))
+    decision.fit(good, np.zeros(100))
+    for method in ("predict", "score_samples", "decision_function", "drift"):
+        if hasattr(decision, method):
+            with pytest.raises(ValueError, match=words):
+                getattr(decision, method)(rows)
 
 
 # Domains
@@ -268,6 +323,7 @@ def test_the_detector_finds_gaps_of_a_model():
     y = rng.normal(size=36)[X[:, 0] * 6 + X[:, 1]] + 0.1 * rng.normal(size=len(X))
     model = EpiBoostRegressor(n_members=5, n_estimators=150, learning_rate=0.3, n_jobs=1, random_state=0)
     detector = DomainDetector(model.fit(X[:2000], y[:2000])).fit(X[2000:])
+    assert detector.n_features_in_ == 2
     assert (detector.predict([[2, 2], [2, 3], [3, 2], [3, 3]]) == -1).mean() >= 0.75
     assert (detector.predict(X[2000:]) == 1).mean() >= 0.94
 
@@ -290,6 +346,11 @@ def test_a_detector_that_is_not_fitted_says_so():
     for method in ("predict", "decision_function", "drift"):
         with pytest.raises(NotFittedError):
             getattr(DomainDetector(Oracle()), method)(domain(5, 0))
+
+
+def test_a_batch_as_sure_as_all_others_has_not_drifted():
+    test = DomainDetector(Oracle()).fit(np.ones((40, 3))).drift(np.ones((5, 3)))
+    assert (test.statistic, test.p_value, test.share_outside) == (0.5, 1.0, 0.0)
 
 
 # Acquisition

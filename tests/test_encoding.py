@@ -53,6 +53,32 @@ def test_the_target_of_a_row_is_not_in_its_own_ordered_statistic_but_in_later_on
     assert (after[later] > before[later] + 0.5).all()
 
 
+@pytest.mark.parametrize("scale", [1.0, 1000.0])
+def test_rare_ones_of_few_values_are_not_encoded_by_their_own_target(scale):
+    random = np.random.default_rng(0)
+    X = np.minimum(random.geometric(0.3, size=(8000, 1)) - 1, 23).astype(float)
+    y = X[:, 0] + random.normal(size=8000)
+    number = np.bincount(X[:, 0].astype(int))[X[:, 0].astype(int)]
+    weight = np.full(8000, scale)
+    _, (table,) = fit_encoding(X, y, weight, (25,), n_classes=0, seed=1, n_orders=1)
+    prior = np.average(y)
+    assert (number == 1).any()
+    np.testing.assert_allclose(table[number < 100, 0], prior)
+    common = number >= 100
+    assert np.corrcoef(table[common, 0], X[common, 0])[0, 1] > 0.99
+    assert len(np.unique(table, axis=0)) == len(np.unique(X))
+
+
+@pytest.mark.parametrize("n_values", [3, 5, 24])
+def test_few_values_that_say_nothing_of_the_target_are_not_put_into_its_order(n_values):
+    random = np.random.default_rng(n_values)
+    X, y = random.integers(n_values, size=(8000, 1)).astype(float), random.normal(size=8000)
+    tables = [fit_encoding(X, y, np.ones(8000), (n_values + 1,), n_classes=0, seed=1, n_orders=1)[1][0]]
+    tables.append(fit_encoding(X, -y, np.ones(8000), (n_values + 1,), n_classes=0, seed=1, n_orders=1)[1][0])
+    np.testing.assert_array_equal(*tables)
+    assert len(np.unique(tables[0][:, 0])) == n_values
+
+
 def test_a_statistic_of_no_rows_is_the_prior():
     assert whole(np.array([0, 0]), np.array([1.0, 3.0]), np.ones(2), 2, prior=0.5)[1] == 0.5
 
@@ -112,6 +138,17 @@ def test_columns_of_two_values_or_none_are_left_as_they_are():
     np.testing.assert_array_equal(table[:, :2], X[:, [0, 3]])
 
 
+def test_an_unseen_value_of_a_column_that_is_mostly_missing_is_taken_as_missing():
+    X = np.where(np.arange(300) % 3, np.nan, 0.0)[:, np.newaxis]
+    encoding, _ = fit_encoding(X, np.arange(300.0), np.ones(300), (2,), n_classes=0, seed=0, n_orders=1)
+    new = np.array([[-1.0], [np.nan], [0.0]])
+    encoded, unseen = encoding.transform(new)
+    assert unseen.tolist() == [True, False, False]
+    np.testing.assert_array_equal(encoded, [[np.nan], [np.nan], [0.0]])
+    lent = [table[0, 0] for table in encoding.lend(new[:1], encoded[:1], 10)]
+    assert set(np.isnan(lent)) == {False, True}
+
+
 def test_an_encoding_comes_back_from_its_file_and_from_a_pickle():
     X, y, weight = rows(n=3000, sizes=(0, 61, 61, 3))
     encoding, _ = fitted(X, y, weight, sizes=(0, 61, 61, 3))
@@ -120,28 +157,28 @@ def test_an_encoding_comes_back_from_its_file_and_from_a_pickle():
 
 
 @pytest.mark.parametrize(
-    ("name", "change"),
+    ("name", "change", "fault"),
     [
-        ("category_sizes", lambda array: -array),
-        ("category_sizes", lambda array: array[:-1]),
-        ("plain_columns", lambda array: array + 1),
-        ("plain_columns", lambda array: np.append(array, array[0])),
-        ("plain_columns", lambda array: array.astype(np.int32)),
-        ("group_columns", lambda array: array + 1),
-        ("group_columns", lambda array: array[:, :1]),
-        ("group_shapes", lambda array: array - 1),
-        ("group_shapes", lambda array: array * 1000),
-        ("group_keys", lambda array: array[::-1].copy()),
-        ("group_keys", lambda array: array[:-1]),
-        ("group_rows", lambda array: -array),
-        ("group_rows", lambda array: array[:-1]),
-        ("group_values", lambda array: array * np.nan),
-        ("group_values", lambda array: array[:-1]),
+        ("category_sizes", lambda array: -array, "category_sizes must be a row of whole numbers"),
+        ("category_sizes", lambda array: array[:-1], "groups must be of columns that hold categories"),
+        ("plain_columns", lambda array: array + 1, "every column must be encoded once"),
+        ("plain_columns", lambda array: np.append(array, array[0]), "every column must be encoded once"),
+        ("plain_columns", lambda array: array.astype(np.int32), "plain_columns must be a row of whole numbers"),
+        ("group_columns", lambda array: array + 1, "groups must be of columns that hold categories"),
+        ("group_columns", lambda array: array[:, :1], "must hold two numbers a group"),
+        ("group_shapes", lambda array: array - 1, "groups must have keys"),
+        ("group_shapes", lambda array: array * 1000, "groups must have keys"),
+        ("group_keys", lambda array: array[::-1].copy(), "keys of a group must ascend"),
+        ("group_keys", lambda array: array[:-1], "groups must have keys"),
+        ("group_rows", lambda array: -array, "every key must have rows"),
+        ("group_rows", lambda array: array[:-1], "every key must have rows"),
+        ("group_values", lambda array: array * np.nan, "group_values must be finite"),
+        ("group_values", lambda array: array[:-1], "group_values must be finite, and fill"),
     ],
 )
-def test_parts_of_a_file_that_do_not_fit_are_refused(name, change):
+def test_parts_of_a_file_that_do_not_fit_are_refused(name, change, fault):
     header, arrays = fitted(*rows())[0].to_file()
-    with pytest.raises(ValueError, match=r"must|encoded once"):
+    with pytest.raises(ValueError, match=fault):
         Encoding.from_file(header, {**arrays, name: change(arrays[name])})
 
 

@@ -59,7 +59,9 @@ def test_members_of_catboost_are_its_own_virtual_ensemble(loss, y):
     np.testing.assert_allclose(posterior.parameters, own, rtol=1e-6)
     assert (posterior.uncertainty().knowledge > 0).any()
     if posterior.family == "categorical":
-        np.testing.assert_array_equal(model.classes_[posterior.parameters[-1].argmax(axis=1)], model.predict(X).ravel())
+        np.testing.assert_array_equal(posterior.classes, model.classes_)
+        most_probable = posterior.classes[posterior.parameters[-1].argmax(axis=1)]
+        np.testing.assert_array_equal(most_probable, model.predict(X).ravel())
 
 
 def test_catboost_without_noise_or_stopped_early_is_warned_of():
@@ -93,6 +95,8 @@ def test_members_of_lightgbm_are_its_stages(classes):
         own = model.predict_proba(X, num_iteration=trees) if classes else model.predict(X, num_iteration=trees)
         np.testing.assert_allclose(member, own.reshape(len(X), -1), rtol=1e-12)
     np.testing.assert_allclose(raw.parameters, posterior.parameters, rtol=1e-12)
+    assert raw.classes is None
+    assert (posterior.classes.tolist() == WORDS[classes].tolist()) if classes else posterior.classes is None
 
 
 @pytest.mark.parametrize("classes", [0, 2, 3])

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import quad
 from scipy.special import entr
@@ -11,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, Posterior
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, Posterior, Uncertainty
 from epiboost.metrics import (
     brier_loss,
     crps_loss,
@@ -20,6 +21,8 @@ from epiboost.metrics import (
     interval_coverage_score,
     interval_width,
     negative_log_likelihood_loss,
+    ood_auc_score,
+    prediction_rejection_score,
     probability_integral_transform,
     reliability_curve,
     scorer,
@@ -44,6 +47,9 @@ METRICS = {
     "normal calibration": lambda y, rows, weight: expected_calibration_error(y[0], normal(rows), sample_weight=weight),
     "class calibration": lambda y, rows, weight: expected_calibration_error(
         y[1], classes(rows), n_bins=4, sample_weight=weight
+    ),
+    "class calibration in quantiles": lambda y, rows, weight: expected_calibration_error(
+        y[1], classes(rows), n_bins=4, strategy="quantile", sample_weight=weight
     ),
 }
 every_metric = pytest.mark.parametrize("metric", sorted(METRICS))
@@ -82,6 +88,7 @@ def test_the_order_of_rows_is_irrelevant(metric):
         (np.zeros(N), "zero for every sample"),
         (np.full(N, np.nan), "must be finite"),
         (np.ones(N + 1), "one entry a sample"),
+        (np.full(N, 1e308), "too large to be added up"),
     ],
 )
 def test_weights_that_are_no_counts_are_refused(metric, weight, words):
@@ -117,6 +124,24 @@ def test_a_class_held_impossible_costs_infinitely_unless_it_has_no_weight():
     sure = [[1.0, 0.0], [1.0, 0.0]]
     assert negative_log_likelihood_loss([0, 1], sure, family="categorical") == np.inf
     assert negative_log_likelihood_loss([0, 1], sure, family="categorical", sample_weight=[1, 0]) == 0.0
+
+
+def test_what_was_held_impossible_outweighs_point_masses_that_were_hit():
+    points = [[0.0, 0.0], [0.0, 0.0]]
+    assert negative_log_likelihood_loss([0.0, 0.0], points, family="normal") == -np.inf
+    assert negative_log_likelihood_loss([0.0, 1.0], points, family="normal") == np.inf
+    assert negative_log_likelihood_loss([0.0, 1.0], points, family="normal", sample_weight=[1, 0]) == -np.inf
+
+
+@pytest.mark.parametrize("parameters", [[1e308, 1.0], [0.0, 1.7e308]])
+def test_crps_of_numbers_too_large_is_refused(parameters):
+    with pytest.raises(ValueError, match="too large"):
+        crps_loss([-1e308], [[parameters], [[-parameters[0], parameters[1]]]])
+
+
+def test_crps_too_large_to_be_added_up_is_refused():
+    with pytest.raises(ValueError, match="the score is not finite"):
+        crps_loss(np.full(3, 1e308), np.tile([0.0, 1.0], (3, 1)))
 
 
 def test_crps_is_the_integral_of_the_squared_distance_to_the_step():
@@ -179,6 +204,7 @@ def test_many_intervals_are_judged_at_once():
 def test_ends_belong_to_the_interval_and_may_be_infinite():
     assert interval_coverage_score([1.0, 2.0], [[1.0, 1.5], [-np.inf, 2.0]]) == 1.0
     assert interval_width([[-np.inf, 2.0]]) == np.inf
+    assert interval_width([[-1e308, 1e308]]) == np.inf
 
 
 @pytest.mark.parametrize(
@@ -186,6 +212,8 @@ def test_ends_belong_to_the_interval_and_may_be_infinite():
     [
         ([[1.0, 0.0]], "lower end of an interval must not lie above"),
         ([[np.nan, 0.0]], "must not be NaN, got 1"),
+        ([[np.inf, np.inf]], "begins at infinity"),
+        ([[-np.inf, -np.inf]], "ends at minus infinity"),
         ([1.0, 0.0], r"shape \(n, 2\) or \(n, k, 2\), got \(2,\)"),
     ],
 )
@@ -263,8 +291,32 @@ def test_measures_of_normals_are_what_their_names_say():
             quad(lambda x: _relative(Posterior(one, "normal"), mixture, x), -40, 40, limit=300)[0]  # noqa: B023
             for one in members
         ]
-        assert found.mutual_information[row] == pytest.approx(np.mean(divergence), abs=2e-3)
+        assert found.mutual_information[row] == pytest.approx(np.mean(divergence), abs=1e-6)
     assert found.expected_pairwise_kl == pytest.approx(found.mutual_information + found.reverse_mutual_information)
+
+
+@pytest.mark.parametrize("ratio", [1, 3, 5, 10, 30, 1000])
+@pytest.mark.parametrize("distance", [0.0, 2.0, 40.0])
+def test_mutual_information_sees_narrow_members_beside_wide_ones(ratio, distance):
+    members = np.array([[0.0, 1.0], [distance, ratio**2], [1.0, 4.0]])
+    x = np.unique(np.concatenate([mean + np.sqrt(v) * np.linspace(-12, 12, 20_001) for mean, v in members]))
+    logs = np.array([Posterior([[one]], "normal").logpdf(x[np.newaxis])[0] for one in members])
+    divergence = (np.exp(logs) * (logs - np.logaddexp.reduce(logs) + np.log(3))).mean(axis=0)
+    exact = np.sum(np.diff(x) * (divergence[1:] + divergence[:-1])) / 2
+    found = disagreement(members[:, np.newaxis], family="normal")
+    assert found.mutual_information[0] == pytest.approx(exact, rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "words"),
+    [(np.empty((2, 0, 2)), "empty|at least one sample"), (np.full((2, 3, 2), np.nan), "finite")],
+)
+def test_what_nobody_predicted_is_refused(prediction, words):
+    for family in ("normal", "categorical"):
+        with pytest.raises(ValueError, match=words):
+            disagreement(prediction, family=family)
+    with pytest.raises(ValueError, match=words):
+        probability_integral_transform(np.zeros(prediction.shape[1]), prediction)
 
 
 def _relative(one, other, x):
@@ -367,6 +419,13 @@ def test_a_scorer_travels_to_other_processes():
     assert again(model, X_TABLE, Y_TABLE) == scorer("interval_width", coverage=0.5)(model, X_TABLE, Y_TABLE)
 
 
+def test_a_classifier_has_no_intervals_to_score():
+    model = EpiBoostClassifier(**SMALL).fit(X_TABLE, Y_TABLE > 0)
+    for metric in ("interval_width", "interval_coverage_score"):
+        with pytest.raises(ValueError, match="intervals are for regressors, got EpiBoostClassifier"):
+            scorer(metric)(model, X_TABLE, Y_TABLE > 0)
+
+
 def test_several_scorers_are_used_at_once():
     scoring = {name: scorer(name) for name in ("crps_loss", "prediction_rejection_score")}
     found = cross_validate(EpiBoostRegressor(**SMALL), X_TABLE, Y_TABLE, scoring=scoring, cv=2)
@@ -380,8 +439,74 @@ def test_several_scorers_are_used_at_once():
         ("crps_loss", {"coverage": 0.9}, "crps_loss has no option coverage; its options are: none"),
         ("ood_auc_score", {}, "ood_auc_score needs the option X_out"),
         ("prediction_rejection_score", {"measure": "doubt"}, "measure must be one of .* got 'doubt'"),
+        ("interval_width", {"coverage": 1.5}, "coverage must be a number strictly between 0 and 1, got 1.5"),
+        ("interval_coverage_score", {"coverage": [0.5]}, r"coverage must be a number .*, got \[0.5\]"),
+        ("expected_calibration_error", {"n_bins": 0}, "n_bins must be a whole number of at least 1, got 0"),
     ],
 )
 def test_scorers_that_make_no_sense_are_refused(metric, options, words):
     with pytest.raises(ValueError, match=words):
         scorer(metric, **options)
+
+
+@pytest.mark.parametrize("labels", [np.array([1, 2, 3]), np.array(["a", "b", "c"]), np.array([True, False])], ids=str)
+def test_a_posterior_knows_the_labels_of_its_classes(labels):
+    y = labels[np.digitize(Y_TABLE, [-0.5, 0.5]) % len(labels)]
+    model = EpiBoostClassifier(n_members=2, n_estimators=10, n_jobs=1, random_state=0).fit(X_TABLE, y)
+    lacking = y != model.classes_[-1]  # rows among which the last class does not occur
+    for classifier in (model, model.calibrate(X_TABLE, y)):
+        posterior = classifier.predict_posterior(X_TABLE[lacking])
+        assert posterior.classes.tolist() == sorted(labels.tolist())
+        for metric in (negative_log_likelihood_loss, brier_loss, expected_calibration_error):
+            assert metric(y[lacking], posterior) == metric(y[lacking], posterior, classes=model.classes_)
+
+
+def test_labels_without_classes_are_told_how_to_name_them():
+    with pytest.raises(ValueError, match="classes="):
+        negative_log_likelihood_loss(["a"], [[0.5, 0.5]], family="categorical")
+    with pytest.raises(ValueError, match="classes="):
+        brier_loss([2], [[0.5, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "family", "classes", "words"),
+    [
+        ([[[0.5, 0.5]]], "categorical", ["a", "a"], "differ"),
+        ([[[0.5, 0.5]]], "categorical", ["a"], "name the 2 classes"),
+        ([[[0.5, 0.5]]], "normal", ["a", "b"], "categorical posterior"),
+    ],
+)
+def test_classes_that_do_not_fit_are_refused(parameters, family, classes, words):
+    with pytest.raises(ValueError, match=words):
+        Posterior(parameters, family, classes)
+    with pytest.raises(ValueError, match=words if family == "categorical" else "categorical"):
+        brier_loss(["a"], Posterior(parameters, family), classes=classes)
+
+
+COMPLEX, SOME = np.array([1.0 + 1j, 2.0]), np.array([1.0, 2.0])
+PAIR = Posterior([[[1.0, 1.0], [2.0, 1.0]]], "normal")
+HELD = Uncertainty(SOME, SOME, 0.0 * SOME, "variance")
+NOT_KNOWN = pd.array(["a", pd.NA])
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (lambda: crps_loss(COMPLEX, PAIR), "y_true must be real numbers"),
+        (lambda: PAIR.cdf(COMPLEX), "y must be real numbers"),
+        (lambda: Posterior([[[1j, 1.0]]], "normal"), "parameters must be real numbers"),
+        (lambda: crps_loss(SOME, [[1j, 1.0], [1.0, 1.0]]), "the prediction must be real numbers"),
+        (lambda: interval_width([COMPLEX]), "interval must be real numbers"),
+        (lambda: prediction_rejection_score(COMPLEX, SOME, SOME, loss="squared"), "y_true must be real numbers"),
+        (lambda: prediction_rejection_score(SOME, SOME[::-1], HELD), r"got an Uncertainty: pass its \.total"),
+        (lambda: ood_auc_score([True, False], HELD), r"got an Uncertainty: pass its \.total"),
+        (lambda: prediction_rejection_score(NOT_KNOWN, ["a", "b"], SOME), "y_true holds missing labels"),
+        (lambda: prediction_rejection_score(["a", "b"], ["a", None], SOME), "y_pred holds missing labels"),
+        (lambda: brier_loss(NOT_KNOWN, [[0.5, 0.5]] * 2, classes=["a", "b"]), "y_true holds missing labels"),
+        (lambda: crps_loss(pd.array([1.0, pd.NA], dtype=object), PAIR), "y_true must be numbers, none of them missing"),
+        (lambda: disagreement(PAIR).to_frame("foo"), "backend must be one of"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_with_a_word(question, words):
+    with pytest.raises(ValueError, match=words):
+        question()

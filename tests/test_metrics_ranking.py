@@ -244,3 +244,23 @@ def test_what_cannot_be_detected_is_refused(metric, is_out, uncertainty, weight,
 def test_the_rate_to_reach_is_a_share():
     with pytest.raises(ValueError, match=r"above 0 and at most 1, got 1\.5"):
         ood_false_positive_rate(OUT, UNCERTAINTY, true_positive_rate=1.5)
+
+
+def test_errors_as_large_as_numbers_go_are_ranked_as_any_others():
+    errors = np.array([1.0, 0.5, 0.25, 0.0])
+    for order in ([4, 3, 2, 1], [1, 3, 2, 4]):
+        huge = prediction_rejection_score(errors=1.6e308 * errors, uncertainty=order)
+        assert huge == pytest.approx(prediction_rejection_score(errors=errors, uncertainty=order))
+
+
+def test_errors_that_cannot_be_squared_are_refused():
+    with pytest.raises(ValueError, match="squared errors must be finite, got 1 that are too large"):
+        prediction_rejection_score([1e200, 0.0], [0.0, 1.0], [1, 2])
+    assert prediction_rejection_score([1e200, 0.0], [0.0, 1.0], [2, 1], loss="absolute") == 1.0
+    with pytest.raises(ValueError, match="absolute errors must be finite"):
+        prediction_rejection_score([1e308, 0.0], [-1e308, 1.0], [1, 2], loss="absolute")
+
+
+def test_labels_of_two_kinds_are_not_compared():
+    with pytest.raises(ValueError, match="y_true holds <U1 and y_pred int64; give labels of the same kind"):
+        prediction_rejection_score(["a", "b"], [1, 2], [1, 2])

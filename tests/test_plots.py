@@ -7,7 +7,13 @@ from matplotlib.figure import Figure
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, Uncertainty
 from epiboost.datasets import make_heart, make_spiral, spiral_features
-from epiboost.metrics import interval_coverage_score, ood_auc_score, prediction_rejection_score, reliability_curve
+from epiboost.metrics import (
+    interval_coverage_score,
+    ood_auc_score,
+    prediction_rejection_score,
+    reliability_curve,
+    scorer,
+)
 from epiboost.plots import (
     CalibrationDisplay,
     DomainDisplay,
@@ -144,6 +150,8 @@ def test_uncertainty_that_is_zero_everywhere_has_no_logarithm():
     assert display.ax_.get_legend() is None
     with pytest.raises(ValueError, match="no rows to draw"):
         UncertaintyDisplay(Uncertainty([], [], [], unit="variance"))
+    with pytest.raises(ValueError, match="must be finite to be drawn"):
+        UncertaintyDisplay(single, Uncertainty([1.0], [1.0], [np.nan], unit="variance"))
 
 
 def test_of_very_many_rows_some_are_drawn():
@@ -155,10 +163,13 @@ def test_of_very_many_rows_some_are_drawn():
 def test_calibration_draws_the_reliability_curve(models, task):
     model, X = models[task], models["X"]
     y = models["y"] if task == "regressor" else models["y"] > 0
-    display = CalibrationDisplay.from_estimator(model, X, y, n_bins=5, ax=axes(1)[0], label="mine")
+    display = CalibrationDisplay.from_estimator(
+        model, X, y, n_bins=5, ax=axes(1)[0], name="mine", color="red", linewidth=3
+    )
     curve = reliability_curve(y, model.predict_posterior(X), classes=getattr(model, "classes_", None), n_bins=5)
     np.testing.assert_array_equal(display.line_.get_xdata(), curve.predicted)
     np.testing.assert_array_equal(display.line_.get_ydata(), curve.observed)
+    assert (display.line_.get_color(), display.line_.get_linewidth()) == ("red", 3)
     assert display.line_.get_label() == f"mine (calibration error {curve.error:.3f})"
     assert display.ax_.get_xlabel() == ("coverage asked for" if task == "regressor" else "confidence")
 
@@ -179,18 +190,36 @@ def test_domains_are_drawn_as_histograms_and_a_curve(models):
     display = DomainDisplay.from_estimator(model, X, X + 3.0, measure="total", ax=places)
     assert display.axes_ == places
     scores = [model.predict_uncertainty(rows).total for rows in (X, X + 3.0)]
-    assert display.auc == ood_auc_score(np.repeat([False, True], 100), np.concatenate(scores))
-    assert display.roc_.get_label() == f"total (AUC {display.auc:.2f})"
+    assert display.roc_auc == ood_auc_score(np.repeat([False, True], 100), np.concatenate(scores))
+    assert display.roc_.get_label() == f"total (AUC {display.roc_auc:.2f})"
     for bars, values in zip(places[0].containers, scores, strict=True):
         edges = [bar.get_x() for bar in bars] + [bars[-1].get_x() + bars[-1].get_width()]
         edges[0], edges[-1] = 0.0, np.inf  # the outermost ends are rounded
         assert [bar.get_height() * 100 for bar in bars] == pytest.approx(np.histogram(values, edges)[0])
 
 
+def test_domains_from_predictions_are_those_of_the_metric():
+    is_out, uncertainty = np.array([True, False, True, False]), np.array([4.0, 1.0, 2.0, 3.0])
+    display = DomainDisplay.from_predictions(is_out, uncertainty, ax=axes(2))
+    assert display.roc_auc == ood_auc_score(is_out, uncertainty) == 0.75
+    assert display.inside.tolist() == [1.0, 3.0]
+
+
+def test_domains_are_drawn_by_a_part_of_the_uncertainty(models):
+    with pytest.raises(ValueError, match="measure must be one of"):
+        DomainDisplay.from_estimator(models["regressor"], models["X"], models["X"], measure="doubt")
+
+
 def test_domains_of_one_value_are_drawn_and_bad_ones_refused():
-    assert DomainDisplay.from_predictions([0.0, 0.0], [0.0], ax=axes(2)).auc == 0.5
+    assert DomainDisplay.from_predictions([0, 1, 0], [0.0, 0.0, 0.0], ax=axes(2)).roc_auc == 0.5
     with pytest.raises(ValueError, match="inside is empty"):
         DomainDisplay([], [1.0])
+    with pytest.raises(ValueError, match="outside is empty"):
+        DomainDisplay.from_predictions([False, False], [1.0, 2.0])
+    with pytest.raises(ValueError, match="uncertainty must be finite"):
+        DomainDisplay.from_predictions([False, True], [1.0, np.nan])
+    with pytest.raises(ValueError, match="must hold true and false"):
+        DomainDisplay.from_predictions([0, 2], [1.0, 2.0])
     with pytest.raises(ValueError, match="outside must be finite"):
         DomainDisplay([1.0], [np.nan])
     with pytest.raises(ValueError, match="two Axes, for the histograms and for the curve, got 1"):
@@ -218,3 +247,23 @@ def test_the_map_of_the_spiral_asks_the_model_about_the_plane():
         SpiralDisplay(Uncertainty(np.ones(3), np.ones(3), np.zeros(3), unit="nats"), spiral)
     with pytest.raises(ValueError, match="two Axes"):
         display.plot(axes(1))
+
+
+def test_the_scorer_and_the_picture_give_one_calibration_error():
+    X = np.random.default_rng(1).normal(size=(400, 2))
+    y = X[:, 0] + np.random.default_rng(2).normal(size=400)
+    regressor = EpiBoostRegressor(n_members=2, n_estimators=20, n_jobs=1, random_state=0).fit(X[:100], y[:100])
+    calibrated = regressor.calibrate(X[100:200], y[100:200])
+    for model in (regressor, calibrated):
+        display = CalibrationDisplay.from_estimator(model, X[200:], y[200:], ax=axes(1)[0])
+        assert scorer("expected_calibration_error")(model, X[200:], y[200:]) == -display.curve.error
+        assert display.ax_.get_xlabel() == "coverage asked for"
+
+
+def test_what_cannot_be_drawn_is_refused_with_a_word():
+    with pytest.raises(TypeError, match=r"mapping from names to arrays .*; got list"):
+        RejectionDisplay.from_predictions([0, 1, 1], [0, 1, 0], [0.1, 0.2, 0.3])
+    with pytest.raises(ValueError, match="oracle are drawn anyway"):
+        RejectionDisplay.from_predictions([0, 1, 1], [0, 1, 0], {"oracle": [0.1, 0.2, 0.3]})
+    with pytest.raises(TypeError, match=r"an Uncertainty is needed, .*; got list"):
+        UncertaintyDisplay.from_predictions([1, 2, 3])

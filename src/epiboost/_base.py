@@ -21,6 +21,8 @@ from epiboost.posterior import Posterior
 from epiboost.progress import progress_bar
 from epiboost.uncertainty import Uncertainty
 
+_KINDS_OF_FILES = ("EpiBoostRegressor", "EpiBoostClassifier", "CalibratedRegressor", "CalibratedClassifier")
+
 
 class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The steps of both estimators; the classes that users see are `EpiBoostRegressor` and `EpiBoostClassifier`."""
@@ -85,7 +87,9 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """
         self._require_fitted()
         table = check_table(self, X, reset=False)
-        return Posterior(self.forest_.predict(table, prefixes=self.prefixes_), self._known_family)
+        return Posterior(
+            self.forest_.predict(table, prefixes=self.prefixes_), self._known_family, getattr(self, "classes_", None)
+        )
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything a user may pass)
         """Split each row's uncertainty into what the data cannot tell and what the model has not seen.
@@ -149,10 +153,13 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         ModelFileError
             If the file is damaged, or is not a model of this class.
         """
-        header, arrays = persistence.read(path)
+        return cls._read(path, *persistence.read(path))
+
+    @classmethod
+    def _read(cls, path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
+        """Make the model of what a file holds."""
         if header.get("estimator") != cls.__name__:
-            message = f"{os.fspath(path)}: holds a model of {header.get('estimator')!r}, not of {cls.__name__!r}"
-            raise persistence.ModelFileError(message)
+            raise of_another_kind(path, header.get("estimator"), cls.__name__)
         try:
             return cls._from_file(header, arrays)
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -177,6 +184,10 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         model.vocabularies_ = vocabularies_from_file(header["vocabularies"], arrays)
         if model.vocabularies_ and len(model.vocabularies_) != model.n_features_in_:
             message = f"there are {len(model.vocabularies_)} vocabularies for {model.n_features_in_} columns"
+            raise ValueError(message)
+        encoding = getattr(model.forest_, "encoding", None)
+        if _sizes(model.vocabularies_) != (() if encoding is None else tuple(encoding.sizes.tolist())):
+            message = "the vocabularies do not have as many values as the encoding has codes"
             raise ValueError(message)
         model._labels_from_file(arrays)
         model._note_training()
@@ -210,8 +221,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             joined, self.vocabularies_ = without_unused(joined, self.vocabularies_)
         data = self._learn_target(joined, y, weight)
         evaluation = None if parts is None else self._evaluation(*parts)
-        sizes = tuple(0 if vocabulary is None else len(vocabulary.values) + 1 for vocabulary in self.vocabularies_)
-        data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, sizes)
+        data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, _sizes(self.vocabularies_))
         if len(data.y) < 2:  # noqa: PLR2004 (a spread needs two)
             message = f"Found {len(data.y)} sample(s) of positive weight while a minimum of 2 is required."
             raise ValueError(message)
@@ -281,6 +291,19 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _labels_from_file(self, arrays: dict[str, AnyArray]) -> None:
         """Take what `_labels_to_file` gave."""
+
+
+def _sizes(vocabularies: Vocabularies) -> tuple[int, ...]:
+    """Return how many codes each column has, the one for missing values included; 0 for a column of numbers."""
+    return tuple(0 if vocabulary is None else len(vocabulary.values) + 1 for vocabulary in vocabularies)
+
+
+def of_another_kind(path: str | os.PathLike[str], found: Any, wanted: str) -> persistence.ModelFileError:  # noqa: ANN401
+    """Return the error that says what a file holds, and which class reads it."""
+    message = f"{os.fspath(path)}: holds a model of {found!r}, not of {wanted!r}"
+    if found in _KINDS_OF_FILES:
+        message += f"; read it by {found}.load"
+    return persistence.ModelFileError(message)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (any parameter)

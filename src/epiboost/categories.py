@@ -109,7 +109,7 @@ def factor_of(column: Any, name: str) -> Factor:  # noqa: ANN401 (a column of an
     elif column.implementation.is_pyarrow():
         places, values = _from_arrow(column.to_native())
     else:
-        places, values = _from_any_series(column)
+        places, values = _from_any_series(column, name)
     return _checked(values, places, name)
 
 
@@ -132,28 +132,36 @@ def vocabularies_from_file(
     header: Sequence[Mapping[str, Any] | None], arrays: Mapping[str, AnyArray]
 ) -> tuple[Vocabulary | None, ...]:
     """Return the vocabularies that `vocabularies_to_file` described; a ValueError if the parts do not fit."""
-    pieces = iter(_pieces(arrays["category_text"], arrays["category_ends"]))
-    vocabularies: list[Vocabulary | None] = []
-    for entry in header:
-        if entry is None:
-            vocabularies.append(None)
-            continue
-        if entry["kind"] not in {"text", "number", None} or type(entry["size"]) is not int or entry["size"] < 0:
-            message = f"a vocabulary has a kind and a size; got {entry}"
-            raise ValueError(message)
-        texts = [next(pieces, None) for _ in range(entry["size"])]
-        if None in texts:
-            message = "the vocabularies are larger than their text"
-            raise ValueError(message)
-        values = [_number(text) if entry["kind"] == "number" else text for text in texts if text is not None]
-        if len(set(values)) < len(values):
-            message = "the values of a vocabulary must be distinct"
-            raise ValueError(message)
-        vocabularies.append(Vocabulary(tuple(values), entry["kind"]))
-    if next(pieces, None) is not None:
-        message = "the vocabularies are smaller than their text"
+    pieces = _pieces(arrays["category_text"], arrays["category_ends"])
+    sizes = [0 if entry is None else _size(entry) for entry in header]
+    if sum(sizes) != len(pieces):
+        message = f"the vocabularies hold {sum(sizes)} values, their text {len(pieces)}"
         raise ValueError(message)
+    vocabularies: list[Vocabulary | None] = []
+    end = 0
+    for entry, size in zip(header, sizes, strict=True):
+        begin, end = end, end + size
+        vocabularies.append(None if entry is None else _vocabulary(pieces[begin:end], entry["kind"]))
     return tuple(vocabularies)
+
+
+def _size(entry: Mapping[str, Any]) -> int:
+    size: Any = entry["size"]
+    if entry["kind"] not in {"text", "number", None} or type(size) is not int or size < 0:
+        message = f"a vocabulary has a kind and a size; got {entry}"
+        raise ValueError(message)
+    return int(size)
+
+
+def _vocabulary(texts: Sequence[str], kind: Kind | None) -> Vocabulary:
+    values = [_number(text) if kind == "number" else text for text in texts]
+    if len(set(values)) < len(values):
+        message = "the values of a vocabulary must be distinct"
+        raise ValueError(message)
+    if kind is None and values:
+        message = f"a vocabulary without a kind must be empty; got {values[0]!r}"
+        raise ValueError(message)
+    return Vocabulary(tuple(values), kind)
 
 
 def _pieces(text: Bytes, ends: Integers) -> list[str]:
@@ -181,7 +189,7 @@ def _number(text: str) -> int | float:
 def _from_pandas(column: Any, name: str) -> tuple[Integers, Sequence[Any]]:  # noqa: ANN401 (a pandas.Series)
     pandas = sys.modules["pandas"]
     if isinstance(column.dtype, pandas.CategoricalDtype):
-        used = column.cat.remove_unused_categories() if len(column.cat.categories) > len(column) else column
+        used = column.cat.remove_unused_categories()  # others are not judged
         return used.cat.codes.to_numpy().astype(np.int64), used.cat.categories.tolist()
     try:
         places, values = pandas.factorize(column.to_numpy() if column.dtype == object else column)
@@ -191,13 +199,15 @@ def _from_pandas(column: Any, name: str) -> tuple[Integers, Sequence[Any]]:  # n
 
 
 def _from_arrow(column: Any) -> tuple[Integers, Sequence[Any]]:  # noqa: ANN401 (a pyarrow.ChunkedArray)
-    encoded = column if hasattr(column.type, "value_type") else column.dictionary_encode()
+    encoded = column if hasattr(column.type, "index_type") else column.dictionary_encode()
     parts = encoded.unify_dictionaries().chunks
     places = [part.indices.fill_null(-1).to_numpy(zero_copy_only=False) for part in parts]
     return np.concatenate([np.empty(0, dtype=np.int64), *places]), parts[0].dictionary.to_pylist() if parts else []
 
 
-def _from_any_series(column: nw.Series[Any]) -> tuple[Integers, Sequence[Any]]:
+def _from_any_series(column: nw.Series[Any], name: str) -> tuple[Integers, Sequence[Any]]:
+    if column.dtype == nw.Object:
+        return _from_array(np.fromiter(column.to_list(), dtype=object, count=len(column)), name)
     if column.dtype in {nw.Categorical, nw.Enum}:
         column = column.cast(nw.String)
     distinct = column.drop_nulls().unique().to_list()

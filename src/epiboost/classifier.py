@@ -148,22 +148,43 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         """
         return self.predict_posterior(X).mean
 
-    def calibrate(self, X: Any, y: Any, *, random_state: int = 0) -> CalibratedClassifier:  # noqa: ANN401
-        """Return a calibrated model, whose sets of classes are guaranteed to hold the true one as often as they say.
+    def predict_log_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
+        """Predict the logarithms of the class probabilities.
 
         Parameters
         ----------
         X : table of shape (n, features)
-            Rows that the model has not been trained on.
-        y : array of shape (n,)
-        random_state : int, default=0
+
+        Returns
+        -------
+        array of shape (n, classes)
+            In the order of ``classes_``; minus infinity for a class held impossible.
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
+
+    def calibrate(self, X_cal: Any, y_cal: Any, *, random_state: int | None = 0) -> CalibratedClassifier:  # noqa: ANN401
+        """Return a calibrated model, whose sets of classes are guaranteed to hold the true one as often as they say.
+
+        Parameters
+        ----------
+        X_cal : table of shape (n, features)
+            Rows that the model has not been trained or early-stopped on: the guarantee rests on it. At least 4.
+        y_cal : array of shape (n,)
+        random_state : int or None, default=0
             The seed of the split of these rows: a part says the temperature, the rest guarantees.
 
         Returns
         -------
         CalibratedClassifier
+
+        Raises
+        ------
+        ValueError
+            For fewer than 4 rows, tables of different lengths, labels that the model does not know.
         """
-        return CalibratedClassifier(self, random_state=random_state).fit(X, y)
+        return CalibratedClassifier(self, random_state=random_state).fit(X_cal, y_cal)
 
     @property
     def _n_outputs(self) -> int:

@@ -65,6 +65,7 @@ def read_columns(columns: Sequence[Any], names: Sequence[Any], vocabularies: Voc
     others: list[str] = []
     for position, (column, name, vocabulary) in enumerate(zip(columns, names, vocabularies, strict=True)):
         if vocabulary is not None:
+            _refuse_other_types(column, name)
             table[:, position] = vocabulary.codes(factor_of(column, repr(name)), repr(name))
         elif _is_number(column):
             table[:, position] = _numbers(column, single=single)
@@ -130,7 +131,7 @@ def _position(entry: Any, names: Sequence[Any] | None, width: int) -> int:  # no
 
 def _is_number(column: Any) -> bool:  # noqa: ANN401 (an array or a series)
     if isinstance(column, np.ndarray):
-        return column.dtype.kind in "fiub" or (column.dtype.kind == "O" and not holds_words(column))
+        return column.dtype.kind in "fiub"
     dtype = column.dtype
     return bool(dtype.is_numeric() or dtype == nw.Boolean) or column.null_count() == len(column)
 
@@ -151,7 +152,7 @@ def _numbers(column: Any, *, single: bool) -> AnyArray:  # noqa: ANN401 (an arra
 
 
 def _refuse_other_types(column: Any, name: Any) -> None:  # noqa: ANN401 (an array or a series; any name)
-    if isinstance(column, np.ndarray):
+    if isinstance(column, np.ndarray) or column.null_count() == len(column):  # holes may be of any type
         return
     dtype = column.dtype
     if dtype.is_temporal():
@@ -161,6 +162,8 @@ def _refuse_other_types(column: Any, name: Any) -> None:  # noqa: ANN401 (an arr
         )
         raise ValueError(message)
     if not (dtype.is_numeric() or dtype in _CATEGORIES):
+        if dtype == nw.Unknown:  # say what its own library calls it
+            dtype = column.to_native().dtype if hasattr(column.to_native(), "dtype") else column.to_native().type
         message = (
             f"column {name!r} holds values of type {dtype}; numbers, text and categories are allowed"
             f"{'; decode bytes to text' if dtype == nw.Binary else ''}"

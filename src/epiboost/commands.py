@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -76,6 +76,10 @@ def fit(
     ignore: Annotated[
         list[str] | None, typer.Option(help="A column that is no feature, such as a name; may be given again.")
     ] = None,
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of numbers that only name things, such as a zip code; may be given again."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Give the same number to get the same model.", min=0)] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads to train on.", show_default="one a core")] = None,
 ) -> None:
@@ -90,12 +94,16 @@ def fit(
         if target == weight or target in (ignore or []):
             message = f"the column {target!r} is the target; it cannot be a weight or be ignored"
             raise ValueError(message)
-        table = tables.read_table(train)
+        table = tables.read_table(train, text=categorical or ())
         y = tables.column(table, target, source=train)
         weights = None if weight is None else tables.to_numpy(tables.column(table, weight, source=train))
         ignored = tables.select_columns(table, ignore or [], source=train).column_names
         others = {target, weight, *ignored}
         features = table.select([name for name in table.column_names if name not in others])
+        strangers = set(categorical or []) - set(features.column_names)
+        if strangers:
+            message = f"--categorical names {', '.join(map(repr, sorted(strangers)))}, which is no feature of the table"
+            raise ValueError(message)
         chosen, reason = _choose_task(y) if task == "auto" else (task, "as asked")
         size = f"{table.num_rows} rows, {features.num_columns} features"
         typer.echo(f"{chosen.capitalize()} of {target!r} ({reason}): {size}")
@@ -105,6 +113,7 @@ def fit(
             n_estimators=trees,
             learning_rate=rate,
             max_depth=depth,
+            categorical_features=_categories(features, categorical or []),
             n_jobs=jobs,
             random_state=seed,
             verbose=1,
@@ -136,7 +145,7 @@ def predict(
         tables.check_ending(output)
         tables.check_writable(output, sources=[model, test])
         fitted = _load(model)
-        features = _known_features(fitted, tables.read_table(test), source=test)
+        features = _known_features(fitted, tables.read_table(test, text=_text_columns(fitted)), source=test)
         columns = _predicted_columns(fitted, features, coverage)
         tables.write_table(columns, output)
         typer.echo(f"Predicted {features.num_rows} rows and wrote {output}")
@@ -151,7 +160,10 @@ def evaluate(
         str | None, typer.Option(help="The column to predict.", show_default="the one that is no feature")
     ] = None,
     ood: Annotated[Path | None, typer.Option(help="A table of rows from outside the domain.")] = None,
-    coverage: Annotated[float, typer.Option(help="The coverage of the intervals that are judged.")] = 0.9,
+    coverage: Annotated[
+        float,
+        typer.Option(help="The coverage of the intervals, or of a calibrated classifier's sets, that are judged."),
+    ] = 0.9,
     plots: Annotated[Path | None, typer.Option(help="A folder to draw pictures into.")] = None,
     json: Annotated[Path | None, typer.Option(help="A file to write the figures to.")] = None,
 ) -> None:
@@ -165,11 +177,12 @@ def evaluate(
         if plots is not None:
             evaluation.check_folder(plots)
         fitted = _load(model)
-        table = tables.read_table(test)
+        text = _text_columns(fitted)
+        table = tables.read_table(test, text=text)
         features = _known_features(fitted, table, source=test)
-        name = _target_of(table, features, source=test) if target is None else target
+        name = tables.only_other_column(table, features, source=test) if target is None else target
         y = tables.to_numpy(tables.column(table, name, source=test))
-        outside = None if ood is None else _known_features(fitted, tables.read_table(ood), source=ood)
+        outside = None if ood is None else _known_features(fitted, tables.read_table(ood, text=text), source=ood)
         found = evaluation.evaluate(fitted, features, y, outside, coverage=coverage)
         evaluation.show(found)
         if json is not None:
@@ -248,7 +261,7 @@ def _load(path: Path) -> "Model":
     import epiboost  # noqa: PLC0415 (see the head of this file)
     from epiboost import persistence  # noqa: PLC0415 (see the head of this file)
 
-    header, _ = persistence.read(path)
+    header, arrays = persistence.read(path)
     kinds: dict[str, type[Model]] = {
         kind.__name__: kind
         for kind in (
@@ -262,7 +275,27 @@ def _load(path: Path) -> "Model":
     if not isinstance(name, str) or name not in kinds:
         message = f"{str(path)!r} holds a model of kind {name!r}; {' and '.join(kinds)} are known"
         raise ValueError(message)
-    return kinds[name].load(path)
+    return kinds[name]._read(path, header, arrays)  # noqa: SLF001 (the file has been read)
+
+
+def _categories(features: "pa.Table", named: list[str]) -> str | list[str]:
+    """Return what holds categories: the columns that are named, and those of text as ever."""
+    import pyarrow as pa  # noqa: PLC0415 (see the head of this file)
+
+    if not named:
+        return "auto"
+    numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null)
+    return [
+        field.name for field in features.schema if field.name in named or not any(is_a(field.type) for is_a in numbers)
+    ]
+
+
+def _text_columns(fitted: "Model") -> list[str]:
+    """Return the columns that held text in training: in another file they may look like numbers."""
+    model: Any = getattr(fitted, "model", fitted)  # a calibrated one holds another
+    names = getattr(model, "feature_names_in_", ())
+    pairs = zip(names, model.vocabularies_, strict=False)  # no vocabularies if there are no categories
+    return [str(name) for name, vocabulary in pairs if vocabulary is not None and vocabulary.kind == "text"]
 
 
 def _known_features(fitted: "Model", table: "pa.Table", *, source: Path) -> "pa.Table":
@@ -274,16 +307,6 @@ def _known_features(fitted: "Model", table: "pa.Table", *, source: Path) -> "pa.
         message = "the model was trained on an array without column names, so columns cannot be matched to it"
         raise ValueError(message)
     return tables.select_columns(table, list(names), source=source)
-
-
-def _target_of(table: "pa.Table", features: "pa.Table", *, source: Path) -> str:
-    """Return the one column that is no feature."""
-    others = [name for name in table.column_names if name not in features.column_names]
-    if len(others) != 1:
-        found = "no column" if not others else f"the columns {', '.join(map(repr, others))}"
-        message = f"{str(source)!r} has {found} beside the features; name the target with --target"
-        raise ValueError(message)
-    return str(others[0])
 
 
 def _predicted_columns(fitted: "Model", features: "pa.Table", coverage: float | None) -> "dict[str, AnyArray]":

@@ -7,6 +7,7 @@ weights as floats. What cannot be used is an error that says what was got and wh
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any
 
 import narwhals as nw
@@ -156,11 +157,13 @@ def join(X: AnyArray, y: AnyArray, weight: Floats) -> tuple[AnyArray, AnyArray, 
 def _check_array(estimator: BaseEstimator, X: Any, *, y: Any, reset: bool) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
     """Return an array as floats; what is not an array of rows and columns is left to scikit-learn."""
     table = _with_words(X)
-    if isinstance(table, np.ndarray):
+    if isinstance(table, np.ndarray) and table.dtype != object:
         _refuse_dates(table, "X")
     is_table = isinstance(table, np.ndarray) and table.ndim == 2 and table.size  # noqa: PLR2004 (rows and columns)
     asked = asked_columns(estimator.categorical_features, None, table.shape[1]) if is_table and reset else None
     if not (is_table and (asked or estimator.vocabularies_ or holds_words(table))):
+        if is_table:  # of objects; others have been asked
+            _refuse_dates(table, "X")
         return _narrow(_check_numbers(estimator, X, y=y, reset=reset))
     validate_data(estimator, table, y, skip_check_array=True, reset=reset)
     _refuse_width(table.shape[1])
@@ -213,7 +216,8 @@ def _any_missing(labels: AnyArray) -> bool:
 
 
 def _refuse_dates(array: AnyArray, name: str) -> None:
-    if array.dtype.kind in "mM":
+    kinds = set(map(type, array.ravel())) if array.dtype.kind == "O" else set()
+    if array.dtype.kind in "mM" or any(issubclass(kind, date | timedelta) for kind in kinds):
         message = f"{name} holds dates or durations ({array.dtype}); turn them into numbers, say days since a fixed day"
         raise ValueError(message)
 

@@ -4,14 +4,15 @@
 a column of               becomes
 ========================= ===========================================================================================
 two values or fewer       itself
-few values, many rows     the mean target of its value, and how often it occurs: two orders of the values, each of
-                          which has a bin of its own
+few values, many rows     two orders of its values, each of which has a bin of its own: by the mean target, where that
+                          is more than chance, or else by name; and by how often they occur
+few values, few rows      a column of zeros and ones for each value
 many values               the ordered mean target of its value (see `target_statistics`), how often it occurs, and for
                           a regression how far off that mean the targets lie
 ========================= ===========================================================================================
 
 Pairs of columns that pay (see `pairs`) get an ordered mean target too. A classification of more than two classes has a
-mean target a class, of its most common classes.
+mean target a class, of its most common classes, and one a digit of the others' numbers.
 
 Training sees a few random orders of the rows, which the members share. A row to be predicted is encoded by all training
 rows. For a value that was not seen the statistic is the prior; an ensemble does better, see `Encoding.lend`.
@@ -32,8 +33,11 @@ N_ORDERS = 3
 """Random orders of the rows; member m learns from order m modulo this."""
 
 _FEW_VALUES = 24
-_ROWS_FOR_FEW = 100  # a value: then what a row's own target adds to its statistic does not matter
-_MOST_CLASSES = 8  # that have a statistic
+_ROWS_FOR_FEW = 100  # a value, on average
+_ROWS_FOR_MEAN = 100  # of a value, copies not counted: then what a row's own target adds to the mean matters little
+_MORE_THAN_CHANCE = 4.0  # standard deviations
+_GOLDEN = (5.0**0.5 - 1.0) / 2.0  # steps of this length, modulo one, fill an interval evenly
+_MOST_CLASSES = 8  # that have a statistic of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +93,16 @@ class Encoding:
                 new = places == len(group.keys)
                 unseen |= new
                 if not group.width:  # a column of two values: the more common one
-                    table[new, np.flatnonzero(self.plain == group.columns[0])] = group.keys[group.rows.argmax()]
+                    table[new, self._plain_place(group)] = self._plain_values(group)[group.rows.argmax()]
         return table, unseen
 
     def lend(self, X: AnyArray, encoded: Floats, n_members: int) -> Iterator[Floats]:
         """Yield an encoded table as each of several members takes it: with known values in place of those unseen.
 
-        What a new value means is a draw from what values mean, and a value that is new now is most like those that
-        were rare. So every member draws a known value, of rare ones rather than common ones, for each column its own:
-        values stand in the order of their statistics, and the members take one from each of as many equal parts. They
-        disagree as much as values differ, and their mean is near the prior. The pairs of a new value stay unseen.
+        What a new value means is a draw from what values mean. So every member draws the value of a known row, for each
+        column its own: rows stand in the order of their values' statistics, and the members are spread evenly over
+        them, the first ones in the same places whatever their number. They disagree as much as rows differ, and their
+        mean is near the prior. The pairs of a new value stay unseen.
 
         Each table takes the place of the one before: array of shape (n, n_encoded).
         """
@@ -123,16 +127,23 @@ class Encoding:
             for column, values in zip(range(begin, end), group.values.T, strict=True):
                 yield column, rows, values[drawn]
             if not group.width:
-                missing = group.keys[drawn] == self.sizes[group.columns[0]] - 1
-                column = int(np.flatnonzero(self.plain == group.columns[0])[0])
-                yield column, rows, np.where(missing, np.nan, group.keys[drawn])
+                yield self._plain_place(group), rows, self._plain_values(group)[drawn]
+
+    def _plain_place(self, group: Group) -> int:
+        """Return where a column that is taken as it is stands in an encoded table."""
+        return int(np.flatnonzero(self.plain == group.columns[0])[0])
+
+    def _plain_values(self, group: Group) -> Floats:
+        """Return the values of such a column: codes, and NaN for the one of missing values."""
+        return np.where(group.keys == self.sizes[group.columns[0]] - 1, np.nan, group.keys)
 
     def _draw(self, group: Group, n_members: int) -> Integers:
         """Return the place of a known value for each member."""
         order = np.argsort(group.values[:-1, 0], kind="stable") if group.width else np.arange(len(group.keys))
-        share = np.cumsum(1.0 / group.rows[order])
-        part = np.random.default_rng([self.seed, group.columns[0]]).permutation(n_members)
-        drawn: Integers = order[np.searchsorted(share, (part + 0.5) / n_members * share[-1])]
+        share = np.cumsum(group.rows[order]) / group.rows.sum()
+        start = np.random.default_rng([self.seed, group.columns[0]]).uniform()
+        place = (start + _GOLDEN * np.arange(n_members)) % 1.0
+        drawn: Integers = order[np.minimum(np.searchsorted(share, place), len(order) - 1)]
         return drawn
 
     def to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -148,7 +159,7 @@ class Encoding:
             if array.dtype != np.int64 or array.ndim != 1 or (array < 0).any():
                 message = f"{name} must be a row of whole numbers, none of them negative"
                 raise ValueError(message)
-        groups = groups_from_file(arrays, np.flatnonzero(sizes))
+        groups = groups_from_file(arrays, sizes)
         single = [group.columns[0] for group in groups if len(group.columns) == 1]
         bare = [group.columns[0] for group in groups if not group.width]
         if single != np.flatnonzero(sizes).tolist() or sorted([*np.flatnonzero(sizes == 0), *bare]) != sorted(plain):
@@ -221,7 +232,9 @@ class _Fit:
     def _kind(self, n_values: int) -> str:
         if n_values <= 2:  # noqa: PLR2004 (one split tells two values apart)
             return "plain"
-        return "few" if n_values <= _FEW_VALUES and self.weight.sum() >= _ROWS_FOR_FEW * n_values else "many"
+        if n_values > _FEW_VALUES:
+            return "many"
+        return "few" if self.weight.sum() >= _ROWS_FOR_FEW * n_values else "each"
 
     def _pairs(self, columns: list[int]) -> list[tuple[int, ...]]:
         if len(columns) < 2:  # noqa: PLR2004 (a pair)
@@ -236,24 +249,41 @@ class _Fit:
         rows = np.bincount(group, weights=self.weight, minlength=len(distinct)).astype(np.float64)
         trained: list[list[Floats]] = [[] for _ in self.orders]
         values: list[Floats] = []
-        for target in self.targets.T if kind != "plain" else ():
+        for target in self.targets.T if kind in {"many", "pair"} else ():
             prior = float(np.average(target, weights=self.weight))
-            overall = np.append(whole(group, target, self.weight, len(distinct), prior=prior), prior)
-            values.append(overall)
+            values.append(np.append(whole(group, target, self.weight, len(distinct), prior=prior), prior))
             for own, order in zip(trained, self.orders, strict=True):
-                known = kind == "few"
-                own.append(overall[group] if known else ordered(group, target, self.weight, order, prior=prior))
+                own.append(ordered(group, target, self.weight, order, prior=prior))
         if kind == "many" and self.measures_spread:
             self._add_spread(group, trained, values)
-        if kind in {"few", "many"}:
-            frequency = _frequency(rows, exact=kind == "few")
-            values.append(frequency)
-            for own in trained:
-                own.append(frequency[group])
+        fixed: list[Floats] = []
+        if kind == "few":
+            fixed = self._few(group, rows)
+        elif kind == "each":
+            fixed = list(np.eye(len(rows) + 1, len(rows)).T)
+        elif kind == "many":
+            fixed = [_frequency(rows)]
+        values.extend(fixed)
+        for own in trained:
+            own.extend(column[group] for column in fixed)
         stacked = np.stack(values, axis=1) if values else np.empty((len(distinct) + 1, 0))
         self.groups.append(Group(columns, distinct, rows, stacked))
         for parts, own in zip(self.parts, trained, strict=True):
             parts.extend(column[:, np.newaxis] for column in own)
+
+    def _few(self, group: Integers, rows: Floats) -> list[Floats]:
+        """Return orders of few values that are the same for every row of a value, its own target or not.
+
+        By its own target a row may only be told where that cannot matter: values of few rows stand at the prior, and
+        means that differ by chance alone give no order.
+        """
+        known = np.bincount(group) >= _ROWS_FOR_MEAN
+        orders: list[Floats] = []
+        for target in self.targets.T if _differ(group, self.targets, known) else ():
+            prior = float(np.average(target, weights=self.weight))
+            mean = whole(group, target, self.weight, len(rows), prior=prior)
+            orders.append(np.append(np.where(known, mean, prior), prior))
+        return [*(orders or [_places(np.arange(len(rows)))]), _places(np.argsort(rows, kind="stable"))]
 
     def _add_spread(self, group: Integers, trained: list[list[Floats]], values: list[Floats]) -> None:
         """Add how far targets lie off the mean that was expected of them."""
@@ -265,21 +295,51 @@ class _Fit:
                 values.append(np.append(whole(group, off, self.weight, len(values[0]) - 1, prior=prior), prior))
 
 
-def _frequency(rows: Floats, *, exact: bool) -> Floats:
-    """Return how often each value occurs and, last, how often one that was not seen is taken to occur.
+def _differ(group: Integers, targets: Floats, known: AnyArray) -> bool:
+    """Say whether the mean target differs between the known values by more than chance."""
+    n_rows, counted = np.bincount(group)[known], known[group]
+    if len(n_rows) < 2:  # noqa: PLR2004 (a difference)
+        return False
+    free = len(n_rows) - 1
+    for target in targets.T:
+        own = target[counted]
+        spread = np.bincount(group[counted], weights=own - own.mean(), minlength=len(known))[known] ** 2 / n_rows
+        if spread.sum() > (free + _MORE_THAN_CHANCE * np.sqrt(2.0 * free)) * own.var():
+            return True
+    return False
 
-    It is exact for few values, for which it is just another order. For many it is too coarse to tell which value it is:
-    in half powers of two, and 0 for never.
+
+def _places(order: Integers) -> Floats:
+    """Return where each value stands in an order and, last, the middle for one that was not seen."""
+    places = np.empty(len(order) + 1)
+    places[order] = np.arange(len(order))
+    places[-1] = (len(order) - 1) / 2.0
+    return places
+
+
+def _frequency(rows: Floats) -> Floats:
+    """Return roughly how often each value occurs and, last, how often half of the rows' values occur at most.
+
+    The last is for a value that was not seen. In half powers of two, which is too coarse to tell which of many values
+    it is.
     """
-    if exact:
-        return np.append(rows, np.median(rows))
-    return np.append(np.round(2.0 * np.log2(1.0 + rows)), 0.0)
+    order = np.argsort(rows, kind="stable")
+    middle = order[np.searchsorted(np.cumsum(rows[order]), 0.5 * rows.sum())]
+    return np.round(2.0 * np.log2(1.0 + np.append(rows, rows[middle])))
 
 
 def _targets(target: Floats, weight: Floats, n_classes: int) -> Floats:
-    """Return what statistics are taken of, shape (n, k)."""
+    """Return what statistics are taken of, shape (n, k).
+
+    Of many classes the most common have one each. The others are numbered from one, and the digits of their numbers to
+    the base of two have one each: together these still tell one class from another.
+    """
     if n_classes <= 2:  # noqa: PLR2004 (the share of one class is that of the other)
         return target[:, np.newaxis]
-    share = np.bincount(target.astype(np.int64), weights=weight, minlength=n_classes)
-    common = np.argsort(-share, kind="stable")[:_MOST_CLASSES]
-    return np.asarray(target[:, np.newaxis] == common, dtype=np.float64)
+    own = target.astype(np.int64)
+    ranked = np.argsort(-np.bincount(own, weights=weight, minlength=n_classes), kind="stable")
+    number = np.zeros(n_classes, dtype=np.int64)
+    number[ranked[_MOST_CLASSES:]] = np.arange(1, max(n_classes - _MOST_CLASSES, 0) + 1)
+    digits = np.arange(int(number.max()).bit_length())
+    common = own[:, np.newaxis] == ranked[:_MOST_CLASSES]
+    return np.concatenate([common, number[own][:, np.newaxis] >> digits & 1], axis=1).astype(np.float64)

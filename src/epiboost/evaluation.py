@@ -15,7 +15,9 @@ from epiboost import metrics
 from epiboost._atomic import whole_file
 from epiboost._optional import require
 from epiboost._typing import AnyArray
-from epiboost.calibrated import CalibratedClassifier
+from epiboost.calibrated import CalibratedClassifier, CalibratedRegressor
+from epiboost.labels import label_codes
+from epiboost.posterior import Posterior
 
 _MEASURES = ("total", "knowledge")
 _DOTS_PER_INCH = 110
@@ -51,8 +53,8 @@ class Evaluation:
         Rows of the table.
     n_outside : int
         Rows from outside the domain; 0 if there were none.
-    nominal_coverage : float
-        The coverage that intervals or sets were asked for.
+    nominal_coverage : float or None
+        The coverage that intervals or sets were asked for; None for a classifier that is not calibrated and has none.
     figures : dict from str to float or None
         The metrics by name; None where one is not defined, such as a ratio of rejection without errors.
     """
@@ -60,7 +62,7 @@ class Evaluation:
     task: Literal["regression", "classification"]
     n_rows: int
     n_outside: int
-    nominal_coverage: float
+    nominal_coverage: float | None
     figures: dict[str, float | None]
 
 
@@ -82,11 +84,17 @@ def evaluate(
     X_out : table of shape (k, features), optional
         Rows from outside the domain.
     coverage : float, default=0.9
-        The coverage of the intervals, or of a calibrated classifier's sets, that are judged.
+        The coverage of the intervals, or of a calibrated classifier's sets, that are judged. A classifier that is not
+        calibrated has neither.
 
     Returns
     -------
     Evaluation
+
+    Raises
+    ------
+    ValueError
+        For empty tables, targets that are missing or of another kind, and a coverage that cannot be had.
 
     Examples
     --------
@@ -97,9 +105,12 @@ def evaluate(
     ['rmse', 'negative_log_likelihood', 'crps', 'coverage', 'width', 'prr_total', 'prr_knowledge']
     """
     classifies = hasattr(model, "classes_")
-    judge = _classification if classifies else _regression
-    figures = judge(model, X, y, coverage)
-    uncertainty, prediction = model.predict_uncertainty(X), model.predict(X)
+    posterior = model.predict_posterior(X)
+    uncertainty = posterior.uncertainty()
+    prediction = model.classes_[posterior.mean.argmax(axis=1)] if classifies else posterior.mean
+    figures = _classification(y, prediction, posterior, model.classes_) if classifies else _regression(y, posterior)
+    covered = _covered(model, X, y, posterior, coverage)
+    figures |= covered
     loss: Literal["zero_one", "squared"] = "zero_one" if classifies else "squared"
     for measure in _MEASURES:
         figures[f"prr_{measure}"] = _defined(
@@ -114,7 +125,8 @@ def evaluate(
             both = np.concatenate([getattr(uncertainty, measure), getattr(outside, measure)])
             figures[f"ood_auc_{measure}"] = metrics.ood_auc_score(is_out, both)
         figures["ood_fpr95_knowledge"] = metrics.ood_false_positive_rate(is_out, both)
-    return Evaluation("classification" if classifies else "regression", len(uncertainty), n_outside, coverage, figures)
+    task: Literal["regression", "classification"] = "classification" if classifies else "regression"
+    return Evaluation(task, len(uncertainty), n_outside, coverage if covered else None, figures)
 
 
 def show(found: Evaluation) -> None:
@@ -182,30 +194,39 @@ def draw(model: Any, X: Any, y: AnyArray, X_out: Any, folder: Path) -> list[Path
     return paths
 
 
-def _regression(model: Any, X: Any, y: AnyArray, coverage: float) -> dict[str, float | None]:  # noqa: ANN401
-    posterior, interval = model.predict_posterior(X), model.predict_interval(X, coverage)
+def _regression(y: AnyArray, posterior: Posterior) -> dict[str, float | None]:
     return {
         "rmse": float(np.sqrt(metrics.prediction_errors(y, posterior.mean, loss="squared").mean())),
         "negative_log_likelihood": metrics.negative_log_likelihood_loss(y, posterior),
         "crps": metrics.crps_loss(y, posterior),
-        "coverage": float(metrics.interval_coverage_score(y, interval)),
-        "width": float(metrics.interval_width(interval)),
     }
 
 
-def _classification(model: Any, X: Any, y: AnyArray, coverage: float) -> dict[str, float | None]:  # noqa: ANN401
-    posterior, classes = model.predict_posterior(X), model.classes_
-    figures: dict[str, float | None] = {
+def _classification(
+    y: AnyArray, prediction: AnyArray, posterior: Posterior, classes: AnyArray
+) -> dict[str, float | None]:
+    losses: dict[str, float | None] = {
         "negative_log_likelihood": metrics.negative_log_likelihood_loss(y, posterior, classes=classes),
         "brier": metrics.brier_loss(y, posterior, classes=classes),
         "calibration_error": metrics.expected_calibration_error(y, posterior, classes=classes),
     }
-    error_rate = float(np.mean(model.predict(X) != np.asarray(y)))
+    return {"error_rate": float(metrics.prediction_errors(y, prediction, loss="zero_one").mean()), **losses}
+
+
+def _covered(model: Any, X: Any, y: AnyArray, posterior: Posterior, coverage: float) -> dict[str, float | None]:  # noqa: ANN401
+    """Judge intervals or sets; those that carry a guarantee are the calibrated model's own."""
     if isinstance(model, CalibratedClassifier):
         sets = model.predict_set(X, coverage)
-        held = sets[np.arange(len(sets)), np.searchsorted(classes, y)]
-        figures |= {"set_coverage": float(held.mean()), "set_size": float(sets.sum(axis=1).mean())}
-    return {"error_rate": error_rate, **figures}
+        held = sets[np.arange(len(sets)), label_codes(y, model.classes_, name="y_true")]
+        return {"set_coverage": float(held.mean()), "set_size": float(sets.sum(axis=1).mean())}
+    if posterior.family == "categorical":
+        return {}
+    calibrated = isinstance(model, CalibratedRegressor)
+    interval = model.predict_interval(X, coverage) if calibrated else posterior.interval(coverage)
+    return {
+        "coverage": float(metrics.interval_coverage_score(y, interval)),
+        "width": float(metrics.interval_width(interval)),
+    }
 
 
 def _defined(metric: Callable[..., float], *arguments: Any, **options: Any) -> float | None:  # noqa: ANN401

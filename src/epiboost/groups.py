@@ -1,5 +1,6 @@
 """The values of categorical columns and of pairs of them, and what each is encoded as."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -82,12 +83,12 @@ def groups_to_file(groups: Sequence[Group]) -> dict[str, AnyArray]:
     }
 
 
-def groups_from_file(arrays: Mapping[str, AnyArray], categorical: Integers) -> tuple[Group, ...]:
+def groups_from_file(arrays: Mapping[str, AnyArray], sizes: Integers) -> tuple[Group, ...]:
     """Build groups from the arrays of a model file; anything that does not fit together is a ValueError.
 
-    ``categorical`` are the positions of the columns that hold categories.
+    ``sizes`` says how many codes each column has, 0 for a column of numbers.
     """
-    _check_arrays(arrays, categorical)
+    _check_arrays(arrays, np.flatnonzero(sizes))
     shapes = arrays["group_shapes"]
     key_ends = np.cumsum(shapes[:, 0])
     value_ends = np.cumsum((shapes[:, 0] + 1) * shapes[:, 1])
@@ -101,6 +102,10 @@ def groups_from_file(arrays: Mapping[str, AnyArray], categorical: Integers) -> t
             message = "the keys of a group must ascend"
             raise ValueError(message)
         columns = (first,) if second < 0 else (first, second)
+        n_codes = math.prod(int(sizes[column]) for column in columns)
+        if keys[0] < 0 or keys[-1] >= n_codes:
+            message = f"the keys of a group must lie between 0 and {n_codes - 1}; got {keys[0]} to {keys[-1]}"
+            raise ValueError(message)
         groups.append(Group(columns, keys, arrays["group_rows"][own], values.reshape(n_keys + 1, width)))
     return tuple(groups)
 

@@ -33,10 +33,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from epiboost._typing import Family, Floats, Integers
+from epiboost._typing import AnyArray, Family, Floats, Integers
 from epiboost.knowledge import KnowledgeOnly
+from epiboost.labels import check_classes
 from epiboost.mixture import mixture_quantile, normal_logpdf, standardise
-from epiboost.uncertainty import Uncertainty, check_parameters, decompose_categorical, decompose_normal, sum_outputs
+from epiboost.uncertainty import (
+    Uncertainty,
+    check_parameters,
+    decompose_categorical,
+    decompose_normal,
+    real_numbers,
+    sum_outputs,
+)
 
 _SUM_TOLERANCE = 1e-3
 """How far from one the sum of a sample's probabilities may be: single precision with many classes passes."""
@@ -59,6 +67,8 @@ class Posterior:
         which no variance is known (``family="mean"``).
     family : {"normal", "categorical", "mean"}
         What the outputs are.
+    classes : array of shape (outputs,), optional
+        Labels in the order of the probabilities; that of a classifier has them. ``family="categorical"`` only.
 
     Examples
     --------
@@ -72,6 +82,7 @@ class Posterior:
 
     parameters: Floats
     family: Family
+    classes: AnyArray | None = None
 
     def __post_init__(self) -> None:
         """Check the parameters; lists and other number types become float64."""
@@ -84,6 +95,9 @@ class Posterior:
             _check_variances(parameters)
         elif self.family == "categorical":
             _check_probabilities(parameters)
+        if self.classes is not None:
+            self._check_family("categorical", "classes")
+            object.__setattr__(self, "classes", check_classes(self.classes, parameters.shape[2]))
 
     @property
     def n_members(self) -> int:
@@ -275,7 +289,7 @@ class Posterior:
             raise ValueError(message)
 
     def _check_y(self, y: npt.ArrayLike) -> Floats:
-        y = np.asarray(y, dtype=np.float64)
+        y = real_numbers(y, "y")
         if y.ndim == 0:
             return np.full(self.n_samples, y)
         if y.ndim not in (1, 2) or len(y) != self.n_samples:

@@ -220,22 +220,27 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         """
         return self.predict_posterior(X).quantile(q)
 
-    def calibrate(self, X: Any, y: Any, *, random_state: int = 0) -> CalibratedRegressor:  # noqa: ANN401
+    def calibrate(self, X_cal: Any, y_cal: Any, *, random_state: int | None = 0) -> CalibratedRegressor:  # noqa: ANN401
         """Return a calibrated model, whose intervals are guaranteed to hold the target as often as they say.
 
         Parameters
         ----------
-        X : table of shape (n, features)
-            Rows that the model has not been trained on.
-        y : array of shape (n,)
-        random_state : int, default=0
+        X_cal : table of shape (n, features)
+            Rows that the model has not been trained or early-stopped on: the guarantee rests on it. At least 4.
+        y_cal : array of shape (n,)
+        random_state : int or None, default=0
             The seed of the split of these rows: a part says how to scale the uncertainties, the rest guarantees.
 
         Returns
         -------
         CalibratedRegressor
+
+        Raises
+        ------
+        ValueError
+            For fewer than 4 rows, tables of different lengths, targets that are not finite.
         """
-        return CalibratedRegressor(self, random_state=random_state).fit(X, y)
+        return CalibratedRegressor(self, random_state=random_state).fit(X_cal, y_cal)
 
     @property
     def _n_outputs(self) -> int:

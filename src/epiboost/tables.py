@@ -57,7 +57,7 @@ def check_writable(path: Path, *, sources: Sequence[Path]) -> None:
         raise TableError(message)
 
 
-def read_table(path: Path) -> pa.Table:
+def read_table(path: Path, *, text: Sequence[str] = ()) -> pa.Table:
     """Read a table.
 
     In a CSV file the first line names the columns, and an empty field is a missing value.
@@ -66,6 +66,8 @@ def read_table(path: Path) -> pa.Table:
     ----------
     path : Path
         A file whose name ends in ``.csv`` or ``.parquet``.
+    text : sequence of str
+        Columns of a CSV file that are text though they may look like numbers or dates, if they are there.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def read_table(path: Path) -> pa.Table:
         raise TableError(message)
     arrow = require("pyarrow", extra="cli", purpose="reading tables")
     try:
-        table = _read_csv(path) if ending == ".csv" else _read_parquet(path)
+        table = _read_csv(path, text) if ending == ".csv" else _read_parquet(path)
         names = table.column_names  # read as text only now
     except UnicodeDecodeError as error:
         message = f"cannot read {str(path)!r}: it is not UTF-8 text; save it as UTF-8"
@@ -113,6 +115,16 @@ def write_table(columns: Mapping[str, AnyArray], path: Path) -> None:
             require("pyarrow.csv", extra="cli", purpose="writing CSV").write_csv(table, draft)
         else:
             require("pyarrow.parquet", extra="cli", purpose="writing Parquet").write_table(table, draft)
+
+
+def only_other_column(table: pa.Table, features: pa.Table, *, source: Path) -> str:
+    """Return the one column that is no feature."""
+    others = [name for name in table.column_names if name not in features.column_names]
+    if len(others) != 1:
+        found = "no column" if not others else f"the columns {', '.join(map(repr, others))}"
+        message = f"{str(source)!r} has {found} beside the features; name the target with --target"
+        raise ValueError(message)
+    return str(others[0])
 
 
 def select_columns(table: pa.Table, names: Sequence[str], *, source: Path) -> pa.Table:
@@ -152,14 +164,18 @@ def to_numpy(values: pa.ChunkedArray) -> AnyArray:
     return array
 
 
-def _read_csv(path: Path) -> pa.Table:
+def _read_csv(path: Path, text: Sequence[str]) -> pa.Table:
+    arrow = require("pyarrow", extra="cli", purpose="reading tables")
     csv = require("pyarrow.csv", extra="cli", purpose="reading CSV")
     # By default Arrow reads an empty field of a text column as an empty text.
-    conversion = csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
+    conversion = csv.ConvertOptions(
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        column_types=dict.fromkeys(text, arrow.string()),
+    )
     # Arrow infers the types of the columns from the first block, and fails on a later one that does not fit.
     whole = csv.ReadOptions(block_size=min(max(path.stat().st_size, 1) + 1, _LARGEST_BLOCK))
     table: pa.Table = csv.read_csv(path, read_options=whole, convert_options=conversion)
-    arrow = require("pyarrow", extra="cli", purpose="reading tables")
     garbled = [field.name for field in table.schema if arrow.types.is_binary(field.type)]
     if garbled:
         message = f"cannot read {str(path)!r}: the column {_listed(garbled)} is not UTF-8 text"

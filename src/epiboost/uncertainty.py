@@ -25,6 +25,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 from scipy.special import entr, rel_entr
 
 from epiboost._native import native
@@ -33,6 +34,9 @@ from epiboost._typing import Family, Floats
 
 Unit: TypeAlias = Literal["variance", "nats"]
 """What an uncertainty is measured in: squared units of the target, or nats of entropy."""
+
+Measure: TypeAlias = Literal["total", "data", "knowledge"]
+"""A part of the uncertainty."""
 
 FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 """The libraries a frame can be made with."""
@@ -46,6 +50,16 @@ _FEWEST_CLASSES = 2
 _FEW_OUTPUTS = 8
 _BLOCK_ELEMENTS = 1 << 15
 """Parameters of one member worked on at a time: a few such temporaries stay in the processor's cache."""
+
+
+def check_measure(measure: str) -> None:
+    """Raise an error if there is no such part.
+
+    >>> check_measure("knowledge")
+    """
+    if measure not in get_args(Measure):
+        message = f"measure must be one of {get_args(Measure)}, got {measure!r}"
+        raise ValueError(message)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,6 +287,27 @@ def reverse_mutual_information(parameters: Floats, family: Family) -> Floats:
     return _by_block(_reverse_mutual_information, parameters)
 
 
+def real_numbers(values: npt.ArrayLike, name: str) -> Floats:
+    """Return numbers as float64; whatever is none, and complex ones, are an error that calls them by a name.
+
+    >>> real_numbers([1, 2], "y_true")
+    array([1., 2.])
+    """
+    if isinstance(values, Uncertainty):
+        message = f"{name} must be one array, got an Uncertainty: pass its .total, .data or .knowledge"
+        raise ValueError(message)  # noqa: TRY004 (all bad arrays are value errors)
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "c":
+            message = f"{name} must be real numbers, got complex ones"
+            raise ValueError(message)
+        numbers: Floats = array.astype(np.float64, copy=False)
+    except TypeError as error:
+        message = f"{name} must be numbers, none of them missing: {error}"
+        raise ValueError(message) from error
+    return numbers
+
+
 def check_parameters(parameters: Floats, family: Family) -> Floats:
     """Return the parameters as float64, or say what is wrong with their shape.
 
@@ -296,7 +331,7 @@ def check_parameters(parameters: Floats, family: Family) -> Floats:
     if family not in get_args(Family):
         message = f"family must be one of {get_args(Family)}, got {family!r}"
         raise ValueError(message)
-    parameters = np.asarray(parameters, dtype=np.float64)
+    parameters = real_numbers(parameters, "parameters")
     if parameters.ndim != len(_AXES):
         message = f"parameters must have the shape (members, samples, outputs), got {parameters.shape}"
         raise ValueError(message)

@@ -5,6 +5,7 @@
 // is scanned into running sums, one array an output and the last one for the weights.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -112,6 +113,12 @@ struct Lanes {
         }
     }
 
+    // Lanes of a number known to the compiler are one addition; words and cells never overlap.
+    static void add(const Word* __restrict word, int lanes, Word* __restrict cell) {
+        const int count = Count > 0 ? Count : lanes;
+        for (int k = 0; k < count; ++k) cell[k] += word[k];
+    }
+
     static std::int64_t weight(const Word* histogram, int bins, int outputs) {
         std::int64_t sum = 0;
         for (int b = 0; b < bins; ++b) sum += histogram[b * words(outputs) + outputs];
@@ -146,20 +153,30 @@ struct Stretch {
     std::size_t operator[](std::size_t i) const { return first + i; }
 };
 
+// Wide tables are summed a few features at a time, whose cells stay in the nearest cache, over so many rows, whose words stay
+// in the next.
+constexpr std::size_t near_bytes = 24 * 1024;
+constexpr std::size_t rows_at_once = 2048;
+
 // Adds the words of the given rows to a histogram of shape (columns, stride, words).
 template <class Layout, class Rows>
     requires(!Layout::single_word)
 void add_rows(const Cells<Layout>& cells, const Rows& rows, std::size_t count, typename Layout::Word* histogram) {
     const int width = Layout::words(cells.outputs);
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t row = rows[i];
-        const std::uint8_t* bins = cells.by_row + row * cells.columns;
-        const typename Layout::Word* word = cells.words + row * width;
-        typename Layout::Word* feature = histogram;
-        for (std::size_t f = 0; f < cells.columns; ++f) {
-            typename Layout::Word* cell = feature + bins[f] * width;
-            for (int k = 0; k < width; ++k) cell[k] += word[k];
-            feature += static_cast<std::size_t>(cells.stride) * width;
+    const std::size_t feature_size = static_cast<std::size_t>(cells.stride) * width;
+    const std::size_t together = std::max<std::size_t>(1, near_bytes / (feature_size * sizeof(typename Layout::Word)));
+    for (std::size_t begin = 0; begin < count; begin += rows_at_once) {
+        const std::size_t end = std::min(begin + rows_at_once, count);
+        for (std::size_t first = 0; first < cells.columns; first += together) {
+            const std::size_t last = std::min(first + together, cells.columns);
+            for (std::size_t i = begin; i < end; ++i) {
+                const std::size_t row = rows[i];
+                const std::uint8_t* bins = cells.by_row + row * cells.columns;
+                const typename Layout::Word* word = cells.words + row * width;
+                for (std::size_t f = first; f < last; ++f) {
+                    Layout::add(word, width, histogram + f * feature_size + bins[f] * width);
+                }
+            }
         }
     }
 }

@@ -1,6 +1,5 @@
 """The calibrated classifier: probabilities at the right temperature, and sets of classes with a guarantee."""
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -8,9 +7,10 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from epiboost._typing import AnyArray, Floats, Integers
+from epiboost._calibration import fit_temperature, temper
+from epiboost._typing import AnyArray, Floats
 from epiboost.calibrated.base import BaseCalibrated
-from epiboost.calibration import fit_temperature, temper
+from epiboost.labels import label_codes
 from epiboost.posterior import Posterior
 
 
@@ -24,15 +24,18 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
     Parameters
     ----------
     model : EpiBoostClassifier
-        A fitted model.
+        A fitted model. It is kept as it is when `fit` is called: fitted anew, it does not change this one.
     scale_share : float, default=0.25
         About the share of the calibration rows from which the temperature is learned: the rest is brought to a number
-        that meets coverages of 0.5, 0.8, 0.9 and 0.95 exactly.
-    random_state : int, default=0
-        The seed of the split of the calibration rows.
+        that guarantees 0.5, 0.8, 0.9 and 0.95 and no more. Sets hold the true class more often all the same where the
+        most probable class, which always belongs to them, is right more often than that.
+    random_state : int or None, default=0
+        The seed of the split of the calibration rows; None is another split each time.
 
     Attributes
     ----------
+    model_ : EpiBoostClassifier
+        The model as it was when it was calibrated.
     temperature_ : float
         Above 1: the model was too sure.
     scores_ : array of shape (n,)
@@ -64,11 +67,11 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
     @property
     def classes_(self) -> AnyArray:
         """Labels, in the order of the probabilities."""
-        classes: AnyArray = self.model.classes_
+        classes: AnyArray = self._kept.classes_
         return classes
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
-        """Calibrate on rows that the model has not been trained on.
+        """Calibrate on rows that the model has not been trained or early-stopped on.
 
         Parameters
         ----------
@@ -80,9 +83,15 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            For fewer than 4 rows, tables of different lengths, labels that the model does not know, a
+            ``scale_share`` that is not between 0 and 1, and a model of another kind.
         """
         labels, posterior = self._rows(X, y)
-        codes, parameters = _class_codes(labels, self.classes_), posterior.parameters
+        codes, parameters = label_codes(labels, self.classes_, name="y"), posterior.parameters
         for_scales, for_guarantee = self._parts(len(codes))
         self.temperature_: float = fit_temperature(parameters[:, for_scales], codes[for_scales])
         probability = temper(parameters, self.temperature_).mean(axis=0)
@@ -116,6 +125,22 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
             In the order of ``classes_``.
         """
         return self.predict_posterior(X).mean
+
+    def predict_log_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
+        """Predict the logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        array of shape (n, classes)
+            In the order of ``classes_``; minus infinity for a class held impossible.
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
 
     def predict_set(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> npt.NDArray[np.bool_]:  # noqa: ANN401
         """Predict sets of classes that hold the true one with at least the given probability.
@@ -156,7 +181,8 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         Posterior
         """
         check_is_fitted(self, "scores_")
-        return Posterior(temper(self.model.predict_posterior(X).parameters, self.temperature_), "categorical")
+        parameters = temper(self.model_.predict_posterior(X).parameters, self.temperature_)
+        return Posterior(parameters, "categorical", self.classes_)
 
     def _calibration_to_file(self) -> dict[str, AnyArray]:
         return {"calibration_scores": self.scores_, "calibration_temperature": np.array(self.temperature_)}
@@ -167,13 +193,3 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
             message = f"the temperature must be a positive number, got {temperature}"
             raise ValueError(message)
         self.temperature_ = temperature
-
-
-def _class_codes(labels: AnyArray, classes: AnyArray) -> Integers:
-    known: Sequence[Any] = classes.tolist()
-    strangers = sorted({str(label) for label in np.unique(labels).tolist() if label not in known})
-    if strangers:
-        message = f"y holds labels that the model does not know: {', '.join(strangers)}"
-        raise ValueError(message)
-    codes: Integers = np.searchsorted(classes, labels).astype(np.int64)
-    return codes

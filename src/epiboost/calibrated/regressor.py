@@ -7,10 +7,16 @@ import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from epiboost._calibration import Scales, fit_scales
 from epiboost._typing import AnyArray, Floats
 from epiboost.calibrated.base import BaseCalibrated
-from epiboost.calibration import Scales, fit_scales
 from epiboost.posterior import Posterior
+
+_ANY_COVERAGE = 1e-9
+"""Of the interval whose middle is asked for: one that any number of rows guarantees."""
+
+_BEYOND_ROUNDING = 1.0 + 4.0 * float(np.finfo(np.float64).eps)
+"""So that the row whose score is the quantile lies in its own interval: scores and ends are rounded."""
 
 
 class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
@@ -20,18 +26,23 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
     learned by maximum likelihood on one part of the calibration rows, and the conformal quantile q of the residuals so
     scaled on the other part. `model.calibrate` makes it.
 
+    Uncertainties, the posterior and standard deviations are scaled in the same way. The scales are learned for
+    intervals: the guarantee does not extend to the posterior, whose likelihood may be worse than the model's own.
+
     Parameters
     ----------
     model : EpiBoostRegressor
-        A fitted model.
+        A fitted model. It is kept as it is when `fit` is called: fitted anew, it does not change this one.
     scale_share : float, default=0.25
         About the share of the calibration rows from which the scales are learned: the rest is brought to a number that
         meets coverages of 0.5, 0.8, 0.9 and 0.95 exactly.
-    random_state : int, default=0
-        The seed of the split of the calibration rows.
+    random_state : int or None, default=0
+        The seed of the split of the calibration rows; None is another split each time.
 
     Attributes
     ----------
+    model_ : EpiBoostRegressor
+        The model as it was when it was calibrated.
     scales_ : Scales
         ``constant``, ``data`` and ``knowledge``: the variance that a unit of each stands for.
     scores_ : array of shape (n,)
@@ -62,7 +73,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
     _family = "normal"
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
-        """Calibrate on rows that the model has not been trained on.
+        """Calibrate on rows that the model has not been trained or early-stopped on.
 
         Parameters
         ----------
@@ -73,6 +84,12 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            For fewer than 4 rows, tables of different lengths, targets that are not finite or too large to be squared,
+            a ``scale_share`` that is not between 0 and 1, and a model of another kind.
         """
         target, posterior = self._rows(X, y)
         residual, uncertainty = target - posterior.mean, posterior.uncertainty()
@@ -125,12 +142,45 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
         ValueError
             If there are too few calibration rows to guarantee a coverage.
         """
-        quantile = self._quantiles(coverage)
-        posterior = self.model.predict_posterior(X)
+        quantile = self._quantiles(coverage) * _BEYOND_ROUNDING
+        posterior = self.model_.predict_posterior(X)
         uncertainty = posterior.uncertainty()
         width = np.multiply.outer(_width(self.scales_.variance(uncertainty.data, uncertainty.knowledge)), quantile)
         center = posterior.mean.reshape(-1, *[1] * quantile.ndim)
         return np.stack([center - width, center + width], axis=-1)
+
+    def predict_quantile(self, X: Any, q: npt.ArrayLike) -> Floats:  # noqa: ANN401 (anything a user may pass)
+        """Predict the ends of the guaranteed intervals: those of 0.05 and 0.95 are the ends of the one of 0.9.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        q : float or array of shape (k,)
+            Strictly between 0 and 1; 0.5 is the prediction.
+
+        Returns
+        -------
+        array of shape (n,) for one q, (n, k) for k
+            Never crossing. What is guaranteed is the share of targets between the two ends of an interval, not that
+            below each.
+
+        Raises
+        ------
+        ValueError
+            If there are too few calibration rows to guarantee the interval that a quantile is the end of.
+        """
+        check_is_fitted(self, "scores_")
+        levels = np.asarray(q, dtype=np.float64)
+        if levels.ndim > 1 or not levels.size or not ((levels > 0.0) & (levels < 1.0)).all():
+            message = f"q must be a number, or a sequence of them, strictly between 0 and 1, got {q!r}"
+            raise ValueError(message)
+        flat = np.atleast_1d(levels)
+        upper, middle = flat > 0.5, flat == 0.5  # noqa: PLR2004 (the middle)
+        coverage = np.abs(2.0 * flat - 1.0)
+        ends = self.predict_interval(X, np.where(middle, _ANY_COVERAGE, coverage))
+        center = ends.mean(axis=2)
+        quantiles = np.where(middle, center, np.where(upper, ends[:, :, 1], ends[:, :, 0]))
+        return quantiles.reshape(-1, *levels.shape)
 
     def predict_posterior(self, X: Any) -> Posterior:  # noqa: ANN401 (anything a user may pass)
         """Return the members with their variances, and their distances from the mean, scaled.
@@ -147,7 +197,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
             `predict_interval`.
         """
         check_is_fitted(self, "scores_")
-        posterior = self.model.predict_posterior(X)
+        posterior = self.model_.predict_posterior(X)
         mean, variance = posterior.parameters[:, :, 0], posterior.parameters[:, :, 1]
         spread = posterior.mean + np.sqrt(self.scales_.knowledge) * (mean - posterior.mean)
         return Posterior(np.stack([spread, self.scales_.constant + self.scales_.data * variance], axis=2), "normal")

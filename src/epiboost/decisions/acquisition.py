@@ -20,6 +20,7 @@ import numpy as np
 
 from epiboost._typing import Floats, Integers
 from epiboost.posterior import Posterior
+from epiboost.wrapped import unwrap
 
 Strategy: TypeAlias = Literal["knowledge", "total", "random"]
 """What makes a row worth a label."""
@@ -41,7 +42,8 @@ def acquire(
     Parameters
     ----------
     model : fitted model
-        For ``"knowledge"`` with an ensemble of two or more members.
+        For ``"knowledge"`` with an ensemble of two or more members; on its own, at the end of a pipeline or inside a
+        search.
     pool : table of shape (rows, features)
         Rows without labels.
     n : int
@@ -59,6 +61,8 @@ def acquire(
 
     Raises
     ------
+    TypeError
+        If the model has no posterior.
     ValueError
         If n is not between 1 and the size of the pool, or all members agree on all rows, so that none is worth more
         than another.
@@ -87,7 +91,7 @@ def acquire(
         n_rows = pool.shape[0] if hasattr(pool, "shape") else len(pool)
         _check_n(n, n_rows)
         return np.random.default_rng(random_state).choice(n_rows, size=n, replace=False).astype(np.int64)
-    posterior: Posterior = model.predict_posterior(pool)
+    posterior = unwrap(model, "predict_posterior").predict_posterior(pool)
     _check_n(n, posterior.n_samples)
     return choose(posterior, n, with_data=strategy == "total")
 
@@ -140,6 +144,6 @@ def _settle(deviation: Floats, row: int, noise: float) -> None:
 
 
 def _check_n(n: int, n_rows: int) -> None:
-    if not isinstance(n, int | np.integer) or not 1 <= n <= n_rows:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= n_rows:
         message = f"n must be a whole number from 1 to the {n_rows} rows of the pool, got {n!r}"
         raise ValueError(message)

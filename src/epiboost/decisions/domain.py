@@ -12,9 +12,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from epiboost._calibration import check_share, conformal_quantile
 from epiboost._typing import Floats, Integers
-from epiboost.calibration import conformal_quantile
-from epiboost.decisions.measures import Measure, check_measure, measured
+from epiboost.decisions.measures import measured
+from epiboost.uncertainty import Measure, check_measure
+from epiboost.wrapped import Wrapped, unwrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,8 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
     Parameters
     ----------
     model : fitted model
-        With an ensemble of two or more members; a single one has no knowledge uncertainty.
+        With an ensemble of two or more members; a single one has no knowledge uncertainty. It may be at the end of a
+        pipeline or inside a search, and is kept as it is when `fit` is called.
     false_alarm_rate : float, default=0.05
         Probability, at most, that an in-domain row is called foreign.
     measure : {"knowledge", "total", "data"}, default="knowledge"
@@ -55,10 +58,16 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     Attributes
     ----------
+    model_ : Wrapped
+        The model as it was when `fit` was called.
     offset_ : float
         Score below which a row is foreign: ``decision_function = score_samples - offset_``.
     scores_ : array of shape (n,)
         Scores of the in-domain rows, in order.
+    n_features_in_ : int
+        Number of columns that the model reads.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if they had any.
 
     Examples
     --------
@@ -92,8 +101,8 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Parameters
         ----------
         X : table of shape (n, features)
-            Rows that the model has not been trained on: it is surer of those than of any others. A rate of 0.05 takes
-            19 rows at least.
+            Rows that the model has not been trained, early-stopped or calibrated on: it is surer of those than of any
+            others. A rate of 0.05 takes 19 rows at least.
         y : ignored
 
         Returns
@@ -102,14 +111,17 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
         Raises
         ------
+        TypeError
+            If the model does not know its uncertainty.
+        NotFittedError
+            If the model is not fitted.
         ValueError
-            If there are too few rows for the rate, or none of them has any knowledge uncertainty.
+            If there are too few rows for the rate, none of them has any knowledge uncertainty, or some is NaN.
         """
         check_measure(self.measure)
-        if not 0.0 < self.false_alarm_rate < 1.0:
-            message = f"false_alarm_rate must be strictly between 0 and 1, got {self.false_alarm_rate!r}"
-            raise ValueError(message)
-        uncertainty = np.sort(measured(self.model, X, self.measure))
+        check_share(self.false_alarm_rate, "false_alarm_rate")
+        model = unwrap(self.model, "predict_uncertainty").kept()
+        uncertainty = np.sort(measured(model, X, self.measure))
         if self.measure == "knowledge" and not uncertainty.any():
             message = "the model has no knowledge uncertainty: its ensemble needs two or more members that differ"
             raise ValueError(message)
@@ -121,7 +133,11 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
                 f"a false alarm rate of {self.false_alarm_rate} takes {needed} rows at least, got {len(uncertainty)}"
             )
             raise ValueError(message) from error
+        self.model_: Wrapped = model
         self.scores_: Floats = -uncertainty[::-1]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.model, name):
+                setattr(self, name, getattr(self.model, name))
         return self
 
     def score_samples(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
@@ -135,7 +151,8 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         -------
         array of shape (n,)
         """
-        return -measured(self.model, X, self.measure)
+        check_is_fitted(self, "offset_")
+        return -measured(self.model_, X, self.measure)
 
     def decision_function(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
         """Return how far each row's score is above the threshold; below zero is foreign.
@@ -177,7 +194,12 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         -------
         DriftTest
             A small p-value says that the batch comes from somewhere else. A drift to rows that the model knows better
-            is not looked for.
+            is not looked for. If all uncertainties are equal, the p-value is 1.
+
+        Raises
+        ------
+        ValueError
+            For no rows and uncertainties that are NaN.
         """
         from scipy.stats import mannwhitneyu  # noqa: PLC0415 (slow to import)
 

@@ -1,24 +1,27 @@
 """Which part of the uncertainty a decision looks at."""
 
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Protocol
+
+import numpy as np
 
 from epiboost._typing import Floats
-
-Measure: TypeAlias = Literal["total", "data", "knowledge"]
-"""A part of the uncertainty."""
+from epiboost.uncertainty import Measure, Uncertainty
 
 
-def check_measure(measure: str) -> None:
-    """Raise an error if there is no such part.
+class KnowsUncertainty(Protocol):
+    """Whatever tells how unsure it is."""
 
-    >>> check_measure("knowledge")
-    """
-    if measure not in get_args(Measure):
-        message = f"measure must be one of {get_args(Measure)}, got {measure!r}"
-        raise ValueError(message)
+    def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything it reads)
+        """Return the uncertainty of each row."""
 
 
-def measured(model: Any, X: Any, measure: Measure) -> Floats:  # noqa: ANN401 (any model that knows its uncertainty)
-    """Return one part of a model's uncertainty for each row."""
+def measured(model: KnowsUncertainty, X: Any, measure: Measure) -> Floats:  # noqa: ANN401 (anything it reads)
+    """Return one part of a model's uncertainty for each row: of one row at least, and none that is NaN."""
     values: Floats = getattr(model.predict_uncertainty(X), measure)
+    if not len(values):
+        message = "there are no rows; at least one is needed"
+        raise ValueError(message)
+    if np.isnan(values).any():
+        message = f"{measure} uncertainty must not be NaN, got {np.count_nonzero(np.isnan(values))} such values"
+        raise ValueError(message)
     return values

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epiboost._typing import AnyArray, Bytes, Floats
+from epiboost._typing import AnyArray, Bytes, Floats, Integers
 from epiboost.binning import Bins
 from epiboost.data import Dataset
 from epiboost.encoding import N_ORDERS, Encoding, fit_encoding
@@ -17,6 +17,9 @@ _MOST_DEVIATIONS = 1e12  # squares of the target must fit single precision
 _STATISTIC_BINS = 63  # a statistic of categories is too noisy for more
 _FEW_STATISTIC_BINS = 31  # and of few rows it is noisier still
 _MANY_ROWS = 16_000
+_PIECES_A_ROW = 4  # on average; more as long as there are not many in all
+_MANY_PIECES = 50_000
+_MOST_COPIES = 100  # of a row, on average
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class BinnedRows:
 
 
 def bin_rows(data: Dataset, specs: Sequence[MemberSpec], threads: int) -> BinnedRows:
-    """Bin the numbers, encode the categories, bin what they became; merge rows that are the same."""
+    """Bin the numbers, encode the categories, bin what they became; put rows into an order of their own."""
     max_bins = specs[0].max_bins
     if not any(data.sizes):
         bins = Bins.fit(data.X, data.weight, max_bins, threads=threads)
@@ -54,7 +57,7 @@ def bin_rows(data: Dataset, specs: Sequence[MemberSpec], threads: int) -> Binned
     codes = bins.transform(numbers, threads=threads)
     categories = np.nan_to_num(data.X[:, sizes > 0], nan=-1.0).astype(np.int32)
     alike = np.concatenate([codes, np.ascontiguousarray(categories).view(np.uint8)], axis=1)
-    rows, weight = own_order(alike, data.y, data.weight)
+    rows, weight = _in_pieces(*own_order(alike, data.y, data.weight))
     y = data.y[rows]
     objective = objective_of(y, weight, data.n_classes)
     encoding, tables = fit_encoding(
@@ -70,6 +73,21 @@ def bin_rows(data: Dataset, specs: Sequence[MemberSpec], threads: int) -> Binned
     bins = bins.joined(Bins.fit(tables[0][:, numbers.shape[1] :], weight, most, threads=threads))
     binned = [bins.transform(table, threads=threads) for table in tables]
     return BinnedRows(bins, encoding, objective, binned, y, weight)
+
+
+def _in_pieces(rows: Integers, weight: Floats) -> tuple[Integers, Floats]:
+    """Take rows that were merged, or that count for several, apart again.
+
+    One row in a random order is before or after another with all its weight, and then tells which target the other has.
+    In pieces they are shuffled into each other. How many there are rests on merged rows and weights alone, so a row of
+    weight two is still the row twice. Weights that cannot be counts, fractions or hundreds on average, stay whole: a
+    row would see its own target in its copies.
+    """
+    if (weight != np.floor(weight)).any() or weight.mean() > _MOST_COPIES:
+        return rows, weight
+    most = max(_PIECES_A_ROW * len(rows), _MANY_PIECES)
+    pieces = np.maximum(np.floor(weight * min(1.0, most / weight.sum())), 1).astype(np.int64)
+    return np.repeat(rows, pieces), np.repeat(weight / pieces, pieces)
 
 
 def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyArray, Floats, Floats]:

@@ -16,6 +16,8 @@ import numbers
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from epiboost.posterior import Posterior
 
 __all__ = ["posterior_from"]
@@ -71,12 +73,19 @@ def posterior_from(model: Any, X: Any, n_members: int = 10) -> Posterior:  # noq
     for library in _libraries(model):
         posterior: Posterior | None = importlib.import_module(_READERS[library]).posterior(model, X, int(n_members))
         if posterior is not None:
-            return posterior
+            return _labelled(posterior, getattr(model, "classes_", None))
     message = (
         "model must be a fitted model of CatBoost, LightGBM or XGBoost, or scikit-learn's gradient boosting or forest; "
         f"got {type(model).__module__}.{type(model).__qualname__}"
     )
     raise TypeError(message)
+
+
+def _labelled(posterior: Posterior, classes: Any) -> Posterior:  # noqa: ANN401 (what the library has)
+    """Return the posterior with the labels that a model knows; raw boosters know none."""
+    if posterior.family != "categorical" or classes is None or len(classes) != posterior.parameters.shape[2]:
+        return posterior
+    return Posterior(posterior.parameters, posterior.family, np.asarray(classes))
 
 
 def _libraries(model: object) -> Iterator[str]:

@@ -1,7 +1,9 @@
 """What an uncertainty is worth: losses, coverage, rejection, detection, calibration and disagreement.
 
 A name that ends in ``_score`` is better when higher, one that ends in ``_loss``, ``_error`` or ``_rate`` when lower.
-Every metric takes plain arrays, and weights that count for rows: weight two is the same as the sample twice.
+Every metric takes plain arrays, and those that average take weights that count for rows: weight two is the same as the
+sample twice. A posterior knows its family and its classes; of an array, ``family=`` says what it holds where both kinds
+are allowed, and ``classes=`` which label each probability belongs to.
 """
 
 from epiboost.metrics.calibration import (

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from epiboost._typing import AnyArray, Family, Floats
+from epiboost.calibrated import CalibratedRegressor
 from epiboost.metrics.inputs import (
     Prediction,
     average,
@@ -17,6 +18,7 @@ from epiboost.metrics.inputs import (
     check_values,
     check_weight,
 )
+from epiboost.metrics.intervals import interval_coverage_score
 from epiboost.posterior import Posterior
 
 Bins: TypeAlias = Literal["uniform", "quantile"]
@@ -72,13 +74,13 @@ def reliability_curve(
     family : {"normal", "categorical"}, optional
         What an array holds; a posterior knows.
     classes : sequence of shape (classes,), optional
-        The labels in the order of the probabilities; by default 0, 1, …
+        The labels in the order of the probabilities; by default those of the posterior, and 0, 1, … for an array.
     n_bins : int, default=15
         Bins of confidence; empty ones are left out. For a regressor, coverages: 1 / (n_bins + 1), 2 / (n_bins + 1), …
     strategy : {"uniform", "quantile"}, default="uniform"
         Whether bins are equally wide or hold about equally many samples. Classifiers only.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative.
+        What each sample counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -95,9 +97,7 @@ def reliability_curve(
     >>> curve.predicted.round(3), curve.observed.round(3)
     (array([0.9]), array([0.667]))
     """
-    if not isinstance(n_bins, int | np.integer) or n_bins < 1:
-        message = f"n_bins must be a whole number of at least 1, got {n_bins!r}"
-        raise ValueError(message)
+    check_n_bins(n_bins)
     if strategy not in get_args(Bins):
         message = f"strategy must be one of {get_args(Bins)}, got {strategy!r}"
         raise ValueError(message)
@@ -153,6 +153,39 @@ def expected_calibration_error(
     ).error
 
 
+def reliability_of_model(
+    model: Any,  # noqa: ANN401 (any model that has a posterior)
+    X: Any,  # noqa: ANN401 (anything the model reads)
+    y_true: npt.ArrayLike,
+    *,
+    n_bins: int = 15,
+    sample_weight: npt.ArrayLike | None = None,
+) -> ReliabilityCurve:
+    """Compare what a model says with what comes to pass; of a calibrated regressor the intervals that it guarantees.
+
+    Scorer and picture both ask this, so that they give one number. Coverages that the calibration rows cannot guarantee
+    are left out.
+    """
+    if not isinstance(model, CalibratedRegressor):
+        return reliability_curve(y_true, model.predict_posterior(X), n_bins=n_bins, sample_weight=sample_weight)
+    check_n_bins(n_bins)
+    levels = np.arange(1, n_bins + 1) / (n_bins + 1)
+    n_scores = len(model.scores_)
+    levels = levels[levels <= n_scores / (n_scores + 1)]
+    observed = interval_coverage_score(y_true, model.predict_interval(X, levels), sample_weight=sample_weight)
+    return ReliabilityCurve(levels, np.asarray(observed), np.full(len(levels), 1.0 / len(levels)))
+
+
+def check_n_bins(n_bins: int) -> None:
+    """Raise an error if there cannot be so many bins.
+
+    >>> check_n_bins(15)
+    """
+    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
+        message = f"n_bins must be a whole number of at least 1, got {n_bins!r}"
+        raise ValueError(message)
+
+
 def probability_integral_transform(y_true: npt.ArrayLike, prediction: Prediction) -> Floats:
     """Return where each target lies in its predicted distribution: F(y), uniform between 0 and 1 if all is well.
 
@@ -201,10 +234,19 @@ def _confidence_curve(
 ) -> ReliabilityCurve:
     confidence = probability.max(axis=1)
     levels = np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
-    borders = levels if strategy == "uniform" else np.quantile(confidence[weight > 0.0], levels)
+    borders = levels if strategy == "uniform" else _quantiles(confidence, weight, levels)
     bins = np.searchsorted(borders, confidence)
     total = np.bincount(bins, weight, minlength=n_bins)
     filled = total > 0.0
     predicted = np.bincount(bins, weight * confidence, minlength=n_bins)[filled] / total[filled]
     observed = np.bincount(bins, weight * right, minlength=n_bins)[filled] / total[filled]
     return ReliabilityCurve(predicted, observed, total[filled] / total.sum())
+
+
+def _quantiles(values: Floats, weight: Floats, levels: Floats) -> Floats:
+    """Return the smallest values that hold these shares of the weight, so that a weight is a number of repetitions."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    wanted = levels * reached[-1] * (1.0 - 1e-12)  # sums of weights are rounded
+    quantiles: Floats = values[order][np.searchsorted(reached, wanted)]
+    return quantiles

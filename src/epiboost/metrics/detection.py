@@ -22,7 +22,7 @@ def ood_auc_score(
     uncertainty : array of shape (n,)
         Larger is less sure; only the order matters, and it may be infinite. Knowledge uncertainty is the usual choice.
     sample_weight : array of shape (n,), optional
-        What each row counts for; none may be negative.
+        What each row counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def ood_average_precision_score(
     uncertainty : array of shape (n,)
         Larger is less sure; only the order matters, and it may be infinite.
     sample_weight : array of shape (n,), optional
-        What each row counts for; none may be negative.
+        What each row counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def ood_false_positive_rate(
     true_positive_rate : float, default=0.95
         The share of rows from outside to be found: above 0, at most 1.
     sample_weight : array of shape (n,), optional
-        What each row counts for; none may be negative.
+        What each row counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -126,16 +126,25 @@ def _check(
 ) -> tuple[AnyArray, AnyArray, Floats]:
     """Return the kinds of the rows, the ranks of their uncertainties (always finite) and their weights."""
     score: Floats = check_uncertainty(uncertainty)
-    outside = np.asarray(is_out)
-    if outside.ndim != 1 or not np.isin(outside, (0, 1)).all():
-        message = f"is_out must hold true and false, in the shape (n,), got {outside.dtype} of shape {outside.shape}"
-        raise ValueError(message)
-    check_length(outside, len(score), "is_out")
+    outside = check_is_out(is_out, len(score))
     weight = check_weight(sample_weight, len(score))
     counted = weight > 0.0
-    outside = outside.astype(bool)
     if outside[counted].all() or not outside[counted].any():
         side = "out of the domain" if outside[counted].any() else "in the domain"
         message = f"rows of both kinds are needed to tell them apart, got {len(score)} that are all {side}"
         raise ValueError(message)
     return outside, np.unique(score, return_inverse=True)[1], weight
+
+
+def check_is_out(is_out: npt.ArrayLike, n_samples: int) -> npt.NDArray[np.bool_]:
+    """Return for each sample whether it is from outside.
+
+    >>> check_is_out([0, 1], 2)
+    array([False,  True])
+    """
+    outside = np.asarray(is_out)
+    if outside.ndim != 1 or not np.isin(outside, (0, 1)).all():
+        message = f"is_out must hold true and false, in the shape (n,), got {outside.dtype} of shape {outside.shape}"
+        raise ValueError(message)
+    check_length(outside, n_samples, "is_out")
+    return outside.astype(bool)

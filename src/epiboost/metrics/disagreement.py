@@ -10,11 +10,12 @@ No measure is best everywhere; this shows them side by side.
   knowledge uncertainty of a regressor.
 - **variance of logits**: the variance of the members' log-odds, averaged over the pairs of classes. Classifiers only.
 
-For Normals the mutual information has no closed form and is found by Gauss–Hermite quadrature, to about three digits.
+For Normals the mutual information has no closed form and is found by Gauss–Legendre quadrature between points that are
+set by every member, so that a narrow one beside a wide one is seen: to about six digits.
 """
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, get_args
 
 import narwhals as nw
 import numpy as np
@@ -30,8 +31,11 @@ from epiboost.uncertainty import (
     reverse_mutual_information,
 )
 
-_NODES = 32
-_BLOCK_SAMPLES = 1024
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
+_BREAKS = np.array([-9.0, -4.5, -2.0, 0.0, 2.0, 4.5, 9.0])
+"""Where the line is broken for each member, in its standard deviations; beyond the last nothing is left to count."""
+
+_BLOCK_SAMPLES = 256
 _TINY = 1e-150
 """Stands for the variance of a point mass: small beside any other, and its square root and inverse are finite."""
 
@@ -69,6 +73,9 @@ class Disagreement:
         backend : {"pandas", "polars", "pyarrow"}, default="pandas"
             The library that makes the frame; it must be installed.
         """
+        if backend not in get_args(FrameBackend):
+            message = f"backend must be one of {get_args(FrameBackend)}, got {backend!r}"
+            raise ValueError(message)
         require(backend, extra="frames", purpose=f"to_frame(backend={backend!r})")
         return nw.from_dict(self.columns(), backend=backend).to_native()
 
@@ -134,22 +141,37 @@ def _normal_mutual_information(parameters: Floats) -> Floats:
 def _mutual_information_of_normals(members: Floats) -> Floats:
     """Average the divergence of a member from the mixture: the expectation of a log ratio under the member.
 
-    At the place of member m's node z, member k has the score (μ_m − μ_k)/σ_k + σ_m z/σ_k, exact for equal members.
+    At the place z of member m, in its standard deviations, member k has the score (μ_m − μ_k)/σ_k + σ_m z/σ_k, which is
+    exact for equal members.
     """
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
-    weights = weights / weights.sum()
     n_members = len(members)
-    mean = members[:, :, 0, np.newaxis]
-    std = np.sqrt(np.maximum(members[:, :, 1, np.newaxis], _TINY))
+    means, stds = members[:, :, 0, np.newaxis], np.sqrt(np.maximum(members[:, :, 1, np.newaxis], _TINY))
     information = np.zeros(members.shape[1])
-    for own_mean, own_std in zip(mean, std, strict=True):
+    for own_mean, own_std in zip(means, stds, strict=True):
         with np.errstate(over="ignore"):
-            score = (own_mean - mean) / std + own_std / std * nodes
-            exponent = 0.5 * (np.square(nodes) - np.square(score)) + np.log(own_std / std)
+            place, weight = _quadrature((means - own_mean) / own_std, stds / own_std)
         # of the mixture's density over the member's own: the member itself adds one, so that it is never below 1/M
-        ratio = np.exp(np.minimum(exponent, 700.0)).sum(axis=0) / n_members
-        information -= np.log(ratio) @ weights
+        ratio = np.zeros_like(place)
+        for mean, std in zip(means, stds, strict=True):
+            with np.errstate(over="ignore"):
+                score = (own_mean - mean) / std + own_std / std * place
+                exponent = 0.5 * (np.square(place) - np.square(score)) + np.log(own_std / std)
+            ratio += np.exp(np.minimum(exponent, 700.0))
+        information -= (weight * np.log(ratio / n_members)).sum(axis=1)
     return np.clip(information / n_members, 0.0, np.log(n_members))
+
+
+def _quadrature(mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+    """Return places, of shape (samples, places), and weights of an expectation under the standard Normal.
+
+    The line is broken at points of every member; mean and std are theirs, of shape (members, samples, 1).
+    """
+    breaks = np.clip(np.concatenate(mean + std * _BREAKS, axis=1), _BREAKS[0], _BREAKS[-1])
+    breaks.sort(axis=1)
+    half = np.diff(breaks, axis=1)[:, :, np.newaxis] / 2
+    place = (breaks[:, :-1, np.newaxis] + half + half * _NODES).reshape(len(breaks), -1)
+    density = np.exp(-0.5 * np.square(place)) / np.sqrt(2 * np.pi)
+    return place, (half * _WEIGHTS).reshape(len(breaks), -1) * density
 
 
 def _variance_of_logits(members: Floats) -> Floats:

@@ -7,13 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._typing import AnyArray, Family, Floats, Integers
+from epiboost.labels import check_classes, label_codes
 from epiboost.posterior import Posterior
+from epiboost.uncertainty import real_numbers
 
 Prediction: TypeAlias = Posterior | npt.ArrayLike
 """What a model predicts: a posterior, or the plain array of its parameters."""
 
 _WITHOUT_MEMBERS = 2
-_TEXT = "OUS"
 
 
 def check_values(values: npt.ArrayLike, name: str) -> Floats:
@@ -52,7 +53,7 @@ def check_length(array: AnyArray, n_samples: int, name: str) -> None:
 
 
 def check_weight(sample_weight: npt.ArrayLike | None, n_samples: int) -> Floats:
-    """Return one weight a sample: finite, none negative, not all zero; None is a weight of one for all.
+    """Return one weight a sample: finite in sum, none negative, not all zero; None is a weight of one for all.
 
     >>> check_weight(None, 2)
     array([1., 1.])
@@ -66,6 +67,11 @@ def check_weight(sample_weight: npt.ArrayLike | None, n_samples: int) -> Floats:
         raise ValueError(message)
     if not weight.any():
         message = "sample_weight must not be zero for every sample"
+        raise ValueError(message)
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        message = f"sample_weight is too large to be added up: the largest is {weight.max()}"
         raise ValueError(message)
     return weight
 
@@ -85,7 +91,7 @@ def check_prediction(prediction: Prediction, family: Family | None) -> Posterior
         message = "an array of parameters says not what it holds: give a Posterior, or the family of the array as well"
         raise ValueError(message)
     else:
-        parameters = np.asarray(prediction, dtype=np.float64)
+        parameters = real_numbers(prediction, "the prediction")
         posterior = Posterior(parameters[np.newaxis] if parameters.ndim == _WITHOUT_MEMBERS else parameters, family)
     if posterior.n_samples == 0:
         message = "the prediction is empty; at least one sample is needed"
@@ -94,7 +100,9 @@ def check_prediction(prediction: Prediction, family: Family | None) -> Posterior
 
 
 def check_codes(y_true: npt.ArrayLike, posterior: Posterior, classes: Sequence[object] | AnyArray | None) -> Integers:
-    """Return each label's place among the classes; without ``classes`` the labels are these places.
+    """Return each label's place among the classes, those of the posterior by default.
+
+    Without any the labels are the places.
 
     >>> certain = Posterior([[[1.0, 0.0]]], "categorical")
     >>> check_codes(["yes"], certain, ["no", "yes"])
@@ -105,21 +113,15 @@ def check_codes(y_true: npt.ArrayLike, posterior: Posterior, classes: Sequence[o
     if labels.ndim != 1 or len(labels) != posterior.n_samples:
         message = f"y_true must be of shape ({posterior.n_samples},), got {labels.shape}"
         raise ValueError(message)
-    known: AnyArray = np.arange(n_classes) if classes is None else np.asarray(classes)
-    if known.shape != (n_classes,):
-        message = f"classes must name the {n_classes} classes of the prediction, got {known.tolist()}"
-        raise ValueError(message)
-    if (known.dtype.kind in _TEXT) != (labels.dtype.kind in _TEXT):
-        message = f"y_true holds {labels.dtype} and the classes are {known.tolist()}; give labels of the same kind"
-        raise ValueError(message)
-    order = np.argsort(known, kind="stable")
-    place = np.minimum(np.searchsorted(known, labels, sorter=order), n_classes - 1)
-    codes = order[place]
-    if (strange := known[codes] != labels).any():
-        message = f"y_true holds {labels[strange][0]!r}, which is none of the classes {known.tolist()}"
-        raise ValueError(message)
-    places: Integers = codes.astype(np.int64)
-    return places
+    if classes is None:
+        classes = posterior.classes
+    if classes is not None:
+        return label_codes(labels, check_classes(classes, n_classes), name="y_true")
+    try:
+        return label_codes(labels, np.arange(n_classes), name="y_true")
+    except ValueError as error:
+        message = f"{error}; say with classes= which label each probability belongs to"
+        raise ValueError(message) from error
 
 
 def average(values: Floats, weight: Floats) -> float:
@@ -133,7 +135,7 @@ def average(values: Floats, weight: Floats) -> float:
 
 
 def _check_column(values: npt.ArrayLike, name: str) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
+    array = real_numbers(values, name)
     if array.ndim != 1:
         message = f"{name} must be of shape (n,), got {array.shape}"
         raise ValueError(message)

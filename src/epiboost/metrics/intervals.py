@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from epiboost._typing import Floats
 from epiboost.metrics.inputs import check_length, check_values, check_weight
+from epiboost.uncertainty import real_numbers
 
 _ENDS = 2
 
@@ -20,7 +21,7 @@ def interval_coverage_score(
     interval : array of shape (n, 2) or (n, k, 2)
         Lower and upper ends, of one coverage or of k; they may be infinite.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative.
+        What each sample counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -30,7 +31,8 @@ def interval_coverage_score(
     Raises
     ------
     ValueError
-        For empty arrays, NaN, negative weights and a lower end above its upper end.
+        For empty arrays, NaN, negative weights, a lower end above its upper end, and ends between which there is no
+        number.
 
     Examples
     --------
@@ -53,17 +55,19 @@ def interval_width(interval: npt.ArrayLike, *, sample_weight: npt.ArrayLike | No
     interval : array of shape (n, 2) or (n, k, 2)
         Lower and upper ends, of one coverage or of k.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative.
+        What each sample counts for; none may be negative, nor all zero.
 
     Returns
     -------
     float, or array of shape (k,)
-        In units of the target; of two models of equal coverage the one with narrower intervals knows more.
+        In units of the target, infinite if a width is; of two models of equal coverage the one with narrower intervals
+        knows more.
 
     Raises
     ------
     ValueError
-        For empty arrays, NaN, negative weights and a lower end above its upper end.
+        For empty arrays, NaN, negative weights, a lower end above its upper end, and ends between which there is no
+        number.
 
     Examples
     --------
@@ -71,11 +75,13 @@ def interval_width(interval: npt.ArrayLike, *, sample_weight: npt.ArrayLike | No
     3.0
     """
     interval = _check_interval(interval)
-    return _average(interval[..., 1] - interval[..., 0], check_weight(sample_weight, len(interval)))
+    weight = check_weight(sample_weight, len(interval))
+    with np.errstate(over="ignore"):
+        return _average(interval[..., 1] - interval[..., 0], weight)
 
 
 def _check_interval(interval: npt.ArrayLike) -> Floats:
-    array = np.asarray(interval, dtype=np.float64)
+    array = real_numbers(interval, "interval")
     if array.ndim not in {2, 3} or array.shape[-1] != _ENDS:
         message = f"interval must be of shape (n, 2) or (n, k, 2), got {array.shape}"
         raise ValueError(message)
@@ -84,6 +90,9 @@ def _check_interval(interval: npt.ArrayLike) -> Floats:
         raise ValueError(message)
     if np.isnan(array).any():
         message = f"interval must not be NaN, got {np.count_nonzero(np.isnan(array))} such ends"
+        raise ValueError(message)
+    if np.isposinf(array[..., 0]).any() or np.isneginf(array[..., 1]).any():
+        message = "an interval that begins at infinity, or ends at minus infinity, holds no number"
         raise ValueError(message)
     if (array[..., 0] > array[..., 1]).any():
         message = "the lower end of an interval must not lie above its upper end"

@@ -44,19 +44,20 @@ def negative_log_likelihood_loss(
     family : {"normal", "categorical"}, optional
         What an array holds; a posterior knows.
     classes : sequence of shape (classes,), optional
-        The labels in the order of the probabilities; by default 0, 1, …
+        The labels in the order of the probabilities; by default those of the posterior, and 0, 1, … for an array.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative.
+        What each sample counts for; none may be negative, nor all zero.
 
     Returns
     -------
     float
-        Infinite where a class held impossible came to pass.
+        Infinite if anything held impossible came to pass: a class, or a value beside members of zero variance. Minus
+        infinity if that did not happen and a member of zero variance was right.
 
     Raises
     ------
     ValueError
-        For empty arrays, NaN, negative weights and labels that are no class.
+        For empty arrays, NaN, weights that are negative or all zero, and labels that are no class.
 
     Examples
     --------
@@ -72,7 +73,10 @@ def negative_log_likelihood_loss(
         log_likelihood = posterior.logpdf(y)
     else:
         log_likelihood = posterior.log_probability(check_codes(y_true, posterior, classes))
-    return average(-log_likelihood, check_weight(sample_weight, posterior.n_samples))
+    weight = check_weight(sample_weight, posterior.n_samples)
+    if np.isneginf(log_likelihood[weight > 0.0]).any():
+        return np.inf  # whatever else was said, the point masses that were hit among it
+    return average(-log_likelihood, weight)
 
 
 def crps_loss(y_true: npt.ArrayLike, prediction: Prediction, *, sample_weight: npt.ArrayLike | None = None) -> float:
@@ -91,7 +95,7 @@ def crps_loss(y_true: npt.ArrayLike, prediction: Prediction, *, sample_weight: n
     prediction : Posterior, or array of shape (members, n, 2) or (n, 2)
         Means and variances.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative.
+        What each sample counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -100,7 +104,8 @@ def crps_loss(y_true: npt.ArrayLike, prediction: Prediction, *, sample_weight: n
     Raises
     ------
     ValueError
-        For empty arrays, NaN, negative weights and a classifier's posterior.
+        For empty arrays, NaN, numbers whose distances are not finite, weights that are negative or all zero, and a
+        classifier's posterior.
 
     References
     ----------
@@ -117,7 +122,13 @@ def crps_loss(y_true: npt.ArrayLike, prediction: Prediction, *, sample_weight: n
     posterior = check_prediction(prediction, "normal")
     y = check_values(y_true, "y_true")
     check_length(y, posterior.n_samples, "y_true")
-    return average(_crps(y, posterior), check_weight(sample_weight, posterior.n_samples))
+    weight = check_weight(sample_weight, posterior.n_samples)
+    with np.errstate(over="ignore", invalid="ignore"):
+        score = average(_crps(y, posterior), weight)
+    if not np.isfinite(score):
+        message = "y_true and the prediction hold numbers that are too large: the score is not finite"
+        raise ValueError(message)
+    return score
 
 
 def brier_loss(
@@ -139,9 +150,9 @@ def brier_loss(
     prediction : Posterior, or array of shape (members, n, classes) or (n, classes)
         Class probabilities.
     classes : sequence of shape (classes,), optional
-        The labels in the order of the probabilities; by default 0, 1, …
+        The labels in the order of the probabilities; by default those of the posterior, and 0, 1, … for an array.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative.
+        What each sample counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -151,7 +162,7 @@ def brier_loss(
     Raises
     ------
     ValueError
-        For empty arrays, NaN, negative weights and labels that are no class.
+        For empty arrays, NaN, weights that are negative or all zero, and labels that are no class.
 
     Examples
     --------

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._typing import Floats
+from epiboost.labels import check_present, check_same_kind
 from epiboost.metrics.inputs import check_uncertainty, check_values, check_weight
 
 Loss: TypeAlias = Literal["auto", "zero_one", "squared", "absolute"]
@@ -62,7 +63,6 @@ class RejectionCurve:
     def score(self) -> float:
         """The prediction–rejection ratio; an error is raised if all errors are equal, so that no order is better."""
         base = self.error[0]
-        oracle = _area(self.oracle_rejected, self.oracle_error)
         # All errors equal is a matter of rounding here; what gave the curve has looked at the errors themselves.
         if base == 0.0 or len(self.oracle_rejected) == 2:  # noqa: PLR2004 (one straight line)
             message = (
@@ -71,8 +71,8 @@ class RejectionCurve:
                 + "; no order of the samples is better than another"
             )
             raise UndefinedScoreError(message)
-        gain = _RANDOM_AREA * base - _area(self.rejected, self.error)
-        return float(gain / (_RANDOM_AREA * base - oracle))
+        gain = _RANDOM_AREA - _area(self.rejected, self.error / base)
+        return float(gain / (_RANDOM_AREA - _area(self.oracle_rejected, self.oracle_error / base)))
 
 
 def rejection_curve(
@@ -96,8 +96,9 @@ def rejection_curve(
         The error of each prediction in place of ``y_true`` and ``y_pred``: finite, none negative.
     loss : {"auto", "zero_one", "squared", "absolute"}, default="auto"
         How errors are measured: by default squared if targets or predictions are floating-point numbers, else 0 or 1.
+        For a classifier whose labels are such numbers say "zero_one", as `scorer` does by itself.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative.
+        What each sample counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -108,7 +109,8 @@ def rejection_curve(
     Raises
     ------
     ValueError
-        For empty arrays, arrays of different lengths, NaN, negative errors and negative weights.
+        For empty arrays, arrays of different lengths, NaN, errors that are negative or too large to be
+        squared, and weights that are negative, all zero or too large to be added up.
 
     Examples
     --------
@@ -150,8 +152,9 @@ def prediction_rejection_score(
         The error of each prediction in place of ``y_true`` and ``y_pred``: finite, none negative.
     loss : {"auto", "zero_one", "squared", "absolute"}, default="auto"
         How errors are measured: by default squared if targets or predictions are floating-point numbers, else 0 or 1.
+        For a classifier whose labels are such numbers say "zero_one", as `scorer` does by itself.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative.
+        What each sample counts for; none may be negative, nor all zero.
 
     Returns
     -------
@@ -163,7 +166,8 @@ def prediction_rejection_score(
     UndefinedScoreError
         If all errors are equal, all zero among them: no order is then better than another.
     ValueError
-        For empty arrays, arrays of different lengths, NaN, negative errors and negative weights.
+        For empty arrays, arrays of different lengths, NaN, errors that are negative or too large to be
+        squared, and weights that are negative, all zero or too large to be added up.
 
     Examples
     --------
@@ -193,7 +197,8 @@ def prediction_errors(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, loss: Los
     Raises
     ------
     ValueError
-        For empty arrays, arrays of different lengths and, where numbers are needed, NaN.
+        For empty arrays, arrays of different lengths and, where numbers are needed, NaN and errors too large
+        to be squared.
 
     Examples
     --------
@@ -210,11 +215,22 @@ def prediction_errors(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, loss: Los
     if loss == "auto":
         loss = "squared" if "f" in {targets.dtype.kind, predictions.dtype.kind} else "zero_one"
     if loss == "zero_one":
+        check_present(targets, "y_true")
+        check_present(predictions, "y_pred")
+        try:
+            check_same_kind(targets, predictions)
+        except TypeError as error:
+            message = f"y_true holds {targets.dtype} and y_pred {predictions.dtype}; give labels of the same kind"
+            raise ValueError(message) from error
         wrong: Floats = np.not_equal(targets, predictions).astype(np.float64)
         return wrong
-    distance = np.abs(check_values(targets, "y_true") - check_values(predictions, "y_pred"))
-    squared: Floats = np.square(distance)
-    return squared if loss == "squared" else distance
+    with np.errstate(over="ignore"):
+        distance = np.abs(check_values(targets, "y_true") - check_values(predictions, "y_pred"))
+        found: Floats = np.square(distance) if loss == "squared" else distance
+    if not np.isfinite(found).all():
+        message = f"{loss} errors must be finite, got {np.count_nonzero(~np.isfinite(found))} that are too large"
+        raise ValueError(message)
+    return found
 
 
 def _check_errors(
@@ -243,11 +259,12 @@ def _remaining(error: Floats, score: Floats, weight: Floats) -> tuple[Floats, Fl
     order = np.lexsort((weight, error, -score))
     score, weight = score[order], weight[order]
     handed_over = np.cumsum(weight)
-    removed = np.cumsum(weight * error[order])
+    unit = np.ldexp(1.0, np.frexp(error.max())[1] - 1)  # no sum of errors is too large; a power of two rounds nothing
+    removed = np.cumsum(weight * (error[order] / unit))
     ends = np.flatnonzero(np.append(score[1:] != score[:-1], True))
     share = handed_over[ends] / handed_over[-1]
-    left = np.maximum(removed[-1] - removed[ends], 0.0) / handed_over[-1]
-    return np.append(0.0, share), np.append(removed[-1] / handed_over[-1], left)
+    left = np.append(removed[-1], np.maximum(removed[-1] - removed[ends], 0.0)) / handed_over[-1]
+    return np.append(0.0, share), left * unit
 
 
 def _area(x: Floats, y: Floats) -> float:

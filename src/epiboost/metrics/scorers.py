@@ -15,21 +15,20 @@ widths come with their sign turned. A model at the end of a pipeline is asked wh
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.pipeline import Pipeline
 
+from epiboost._calibration import check_share
 from epiboost._typing import Floats
-from epiboost.metrics.calibration import expected_calibration_error
+from epiboost.metrics.calibration import check_n_bins, reliability_of_model
 from epiboost.metrics.detection import ood_auc_score, ood_average_precision_score, ood_false_positive_rate
 from epiboost.metrics.intervals import interval_coverage_score, interval_width
 from epiboost.metrics.losses import brier_loss, crps_loss, negative_log_likelihood_loss
 from epiboost.metrics.ranking import Loss, prediction_rejection_score
-
-Measure: TypeAlias = Literal["total", "data", "knowledge"]
-"""A part of the uncertainty."""
+from epiboost.uncertainty import Measure, check_measure
+from epiboost.wrapped import unwrap
 
 _Scoring: TypeAlias = Callable[..., float]
 
@@ -57,9 +56,12 @@ class Scorer:
         sample_weight: npt.ArrayLike | None = None,
     ) -> float:
         """Score a fitted model on held-out rows; higher is better."""
-        model, rows = _last_step(estimator, X)
+        asked = unwrap(estimator, "predict_posterior", "predict_uncertainty")
         scoring, _ = _SCORINGS[self.name]
-        return scoring(model, rows, y, sample_weight, **_of_last_step(estimator, dict(self.options)))
+        options = dict(self.options)
+        if "X_out" in options:
+            options["X_out"] = asked.rows(options["X_out"])
+        return scoring(asked.model, asked.rows(X), y, sample_weight, **options)
 
 
 def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric has its own)
@@ -71,10 +73,12 @@ def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric 
         The name of the metric:
 
         - "negative_log_likelihood_loss", "crps_loss" (regressors), "brier_loss" (classifiers),
-          "expected_calibration_error" (option ``n_bins``): with their sign turned;
+          "expected_calibration_error" (option ``n_bins``): with their sign turned; the last judges the guaranteed
+          intervals of a `CalibratedRegressor`, and the posterior of all others;
         - "interval_coverage_score": minus the distance between the observed and the wanted ``coverage`` (0.9),
           "interval_width": minus the mean width at ``coverage``; regressors;
-        - "prediction_rejection_score": option ``measure``, "total" by default;
+        - "prediction_rejection_score": option ``measure``, "total" by default; on a fold without errors it is not
+          defined, and the scorer raises `UndefinedScoreError`;
         - "ood_auc_score", "ood_average_precision_score", "ood_false_positive_rate" (sign turned): options ``X_out``,
           rows from outside the domain, which are needed, and ``measure``, "knowledge" by default.
     **options
@@ -88,7 +92,7 @@ def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric 
     Raises
     ------
     ValueError
-        If there is no such metric, or it has no such option.
+        If there is no such metric, it has no such option, or the option makes no sense.
 
     Examples
     --------
@@ -105,28 +109,14 @@ def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric 
     if "X_out" in allowed and "X_out" not in options:
         message = f"{metric} needs the option X_out: rows from outside the domain"
         raise ValueError(message)
-    if options.get("measure", "total") not in get_args(Measure):
-        message = f"measure must be one of {get_args(Measure)}, got {options['measure']!r}"
-        raise ValueError(message)
+    check_measure(options.get("measure", "total"))
+    check_n_bins(options.get("n_bins", 1))
+    check_share(options.get("coverage", 0.9), "coverage")
     return Scorer(metric, options)
 
 
-def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:  # noqa: ANN401
-    """Return the model and what it is given: that of a pipeline reads what the steps before make of the rows."""
-    if not isinstance(estimator, Pipeline):
-        return estimator, X
-    return estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X
-
-
-def _of_last_step(estimator: Any, options: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
-    if "X_out" in options:
-        options["X_out"] = _last_step(estimator, options["X_out"])[1]
-    return options
-
-
 def _negative_log_likelihood(model: Any, X: Any, y: Any, weight: Any) -> float:  # noqa: ANN401
-    classes = getattr(model, "classes_", None)
-    return -negative_log_likelihood_loss(y, model.predict_posterior(X), classes=classes, sample_weight=weight)
+    return -negative_log_likelihood_loss(y, model.predict_posterior(X), sample_weight=weight)
 
 
 def _crps(model: Any, X: Any, y: Any, weight: Any) -> float:  # noqa: ANN401
@@ -134,21 +124,28 @@ def _crps(model: Any, X: Any, y: Any, weight: Any) -> float:  # noqa: ANN401
 
 
 def _brier(model: Any, X: Any, y: Any, weight: Any) -> float:  # noqa: ANN401
-    return -brier_loss(y, model.predict_posterior(X), classes=model.classes_, sample_weight=weight)
+    return -brier_loss(y, model.predict_posterior(X), sample_weight=weight)
 
 
 def _calibration(model: Any, X: Any, y: Any, weight: Any, n_bins: int = 15) -> float:  # noqa: ANN401
-    posterior, classes = model.predict_posterior(X), getattr(model, "classes_", None)
-    return -expected_calibration_error(y, posterior, classes=classes, n_bins=n_bins, sample_weight=weight)
+    return -reliability_of_model(model, X, y, n_bins=n_bins, sample_weight=weight).error
 
 
 def _coverage(model: Any, X: Any, y: Any, weight: Any, coverage: float = 0.9) -> float:  # noqa: ANN401
-    observed = interval_coverage_score(y, model.predict_interval(X, coverage), sample_weight=weight)
+    observed = interval_coverage_score(y, _intervals(model, X, coverage), sample_weight=weight)
     return -abs(float(observed) - coverage)
 
 
 def _width(model: Any, X: Any, y: Any, weight: Any, coverage: float = 0.9) -> float:  # noqa: ANN401, ARG001
-    return -float(interval_width(model.predict_interval(X, coverage), sample_weight=weight))
+    return -float(interval_width(_intervals(model, X, coverage), sample_weight=weight))
+
+
+def _intervals(model: Any, X: Any, coverage: float) -> Floats:  # noqa: ANN401
+    if not hasattr(model, "predict_interval"):
+        message = f"intervals are for regressors, got {model!r}"
+        raise ValueError(message)
+    intervals: Floats = model.predict_interval(X, coverage)
+    return intervals
 
 
 def _rejection(model: Any, X: Any, y: Any, weight: Any, measure: Measure = "total") -> float:  # noqa: ANN401

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from epiboost._typing import AnyArray, Family
-from epiboost.calibrated import CalibratedRegressor
-from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve
+from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve, reliability_of_model
 from epiboost.metrics.inputs import Prediction
-from epiboost.metrics.intervals import interval_coverage_score
 from epiboost.plots.style import BLUE, GREY, new_axes, plain
 from epiboost.posterior import Posterior
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,22 +60,21 @@ class CalibrationDisplay:
     @classmethod
     def from_estimator(
         cls,
-        model: Any,  # noqa: ANN401 (any model that has a posterior)
+        estimator: Any,  # noqa: ANN401 (any model that has a posterior)
         X: Any,  # noqa: ANN401 (anything the model reads)
         y: npt.ArrayLike,
         *,
         n_bins: int = 15,
         sample_weight: npt.ArrayLike | None = None,
         ax: Axes | None = None,
-        label: str | None = None,
-        color: str = BLUE,
-        marker: str = "o",
+        name: str | None = None,
+        **kwargs: Any,  # noqa: ANN401 (matplotlib's own)
     ) -> Self:
         """Ask a model for its predictions, and draw how often they come to pass.
 
         Parameters
         ----------
-        model : fitted model
+        estimator : fitted model, on its own, at the end of a pipeline or inside a search
             Of a `CalibratedRegressor` the intervals that carry its guarantee are judged.
         X : table of shape (n, features)
         y : array of shape (n,)
@@ -86,26 +83,20 @@ class CalibrationDisplay:
         sample_weight : array of shape (n,), optional
         ax : matplotlib Axes or None
             None makes a new figure.
-        label : str, optional
+        name : str, optional
             The name of the curve.
-        color, marker : str
-            How the curve is drawn.
+        **kwargs
+            How the curve is drawn: what matplotlib's ``plot`` takes.
+
+        Raises
+        ------
+        ValueError
+            As `epiboost.metrics.reliability_curve`: for empty arrays, NaN, bad weights and unknown labels.
         """
-        if isinstance(model, CalibratedRegressor):
-            curve = _guaranteed(model, X, y, n_bins, sample_weight)
-            return cls(curve, family="normal").plot(ax, label=label, color=color, marker=marker)
-        posterior, classes = model.predict_posterior(X), getattr(model, "classes_", None)
-        return cls.from_predictions(
-            y,
-            posterior,
-            classes=classes,
-            n_bins=n_bins,
-            sample_weight=sample_weight,
-            ax=ax,
-            label=label,
-            color=color,
-            marker=marker,
-        )
+        model = unwrap(estimator, "predict_posterior")
+        curve = reliability_of_model(model.model, model.rows(X), y, n_bins=n_bins, sample_weight=sample_weight)
+        family: Family = "normal" if model.classes is None else "categorical"
+        return cls(curve, family=family).plot(ax, name=name, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -118,9 +109,8 @@ class CalibrationDisplay:
         n_bins: int = 15,
         sample_weight: npt.ArrayLike | None = None,
         ax: Axes | None = None,
-        label: str | None = None,
-        color: str = BLUE,
-        marker: str = "o",
+        name: str | None = None,
+        **kwargs: Any,  # noqa: ANN401 (matplotlib's own)
     ) -> Self:
         """Draw how often predictions come to pass.
 
@@ -130,28 +120,33 @@ class CalibrationDisplay:
             As for `epiboost.metrics.reliability_curve`.
         ax : matplotlib Axes or None
             None makes a new figure.
-        label : str, optional
+        name : str, optional
             The name of the curve.
-        color, marker : str
-            How the curve is drawn.
+        **kwargs
+            How the curve is drawn: what matplotlib's ``plot`` takes.
+
+        Raises
+        ------
+        ValueError
+            As `epiboost.metrics.reliability_curve`: for empty arrays, NaN, bad weights and unknown labels.
         """
         curve = reliability_curve(
             y_true, prediction, family=family, classes=classes, n_bins=n_bins, sample_weight=sample_weight
         )
         kind: Family = prediction.family if isinstance(prediction, Posterior) else family or "normal"
-        return cls(curve, family=kind).plot(ax, label=label, color=color, marker=marker)
+        return cls(curve, family=kind).plot(ax, name=name, **kwargs)
 
-    def plot(self, ax: Axes | None = None, *, label: str | None = None, color: str = BLUE, marker: str = "o") -> Self:
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:  # noqa: ANN401
         """Draw the curve and the diagonal.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
-        label : str, optional
+        name : str, optional
             The name of the curve; its calibration error is added.
-        color, marker : str
-            How the curve is drawn.
+        **kwargs
+            How the curve is drawn: what matplotlib's ``plot`` takes.
 
         Returns
         -------
@@ -162,11 +157,10 @@ class CalibrationDisplay:
         self.figure_: Figure | SubFigure = self.ax_.figure
         self.diagonal_: Line2D
         (self.diagonal_,) = self.ax_.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linestyle=":", linewidth=1.8)
-        name = f"{label or 'model'} (calibration error {self.curve.error:.3f})"
+        label = f"{name or 'model'} (calibration error {self.curve.error:.3f})"
+        style: dict[str, Any] = {"color": BLUE, "marker": "o", "markersize": 5, "label": label} | kwargs
         self.line_: Line2D
-        (self.line_,) = self.ax_.plot(
-            self.curve.predicted, self.curve.observed, color=color, marker=marker, markersize=5, label=name
-        )
+        (self.line_,) = self.ax_.plot(self.curve.predicted, self.curve.observed, **style)
         x_label, y_label = _LABELS[self.family]
         self.ax_.set_xlabel(x_label)
         self.ax_.set_ylabel(y_label)
@@ -175,17 +169,3 @@ class CalibrationDisplay:
         self.ax_.legend(frameon=False, loc="upper left")
         plain(self.ax_)
         return self
-
-
-def _guaranteed(
-    model: CalibratedRegressor,
-    X: Any,  # noqa: ANN401 (anything the model reads)
-    y: npt.ArrayLike,
-    n_levels: int,
-    sample_weight: npt.ArrayLike | None,
-) -> ReliabilityCurve:
-    levels = np.arange(1, n_levels + 1) / (n_levels + 1)
-    n_scores = len(model.scores_)
-    levels = levels[levels <= n_scores / (n_scores + 1)]
-    observed = interval_coverage_score(y, model.predict_interval(X, levels), sample_weight=sample_weight)
-    return ReliabilityCurve(levels, np.asarray(observed), np.full(len(levels), 1.0 / len(levels)))

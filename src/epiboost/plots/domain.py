@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
 from epiboost._typing import Floats
-from epiboost.metrics.detection import ood_auc_score
+from epiboost.metrics.detection import check_is_out, ood_auc_score
 from epiboost.metrics.inputs import check_values
 from epiboost.plots.style import BLACK, BLUE, GREY, ORANGE, new_axes, plain, scale_by_logarithm
+from epiboost.uncertainty import Measure, check_measure
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,9 +35,14 @@ class DomainDisplay:
     measure : str, default="knowledge"
         The name of the uncertainty.
 
+    Raises
+    ------
+    ValueError
+        If one of the arrays is empty or holds what is not finite.
+
     Attributes
     ----------
-    auc : float
+    roc_auc : float
         The area under the ROC curve.
     figure_ : matplotlib Figure
     axes_ : list of two matplotlib Axes
@@ -46,7 +53,7 @@ class DomainDisplay:
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> DomainDisplay.from_predictions([0.1, 0.2], [0.3, 0.4]).auc
+    >>> DomainDisplay.from_predictions([False, False, True, True], [0.1, 0.2, 0.3, 0.4]).roc_auc
     1.0
     """
 
@@ -56,23 +63,23 @@ class DomainDisplay:
         self.measure = measure
         self._is_out = np.repeat([False, True], [len(self.inside), len(self.outside)])
         self._uncertainty = np.concatenate([self.inside, self.outside])
-        self.auc = ood_auc_score(self._is_out, self._uncertainty)
+        self.roc_auc = ood_auc_score(self._is_out, self._uncertainty)
 
     @classmethod
     def from_estimator(
         cls,
-        model: Any,  # noqa: ANN401 (any model that knows its uncertainty)
+        estimator: Any,  # noqa: ANN401 (any model that knows its uncertainty)
         X: Any,  # noqa: ANN401 (anything the model reads)
         X_out: Any,  # noqa: ANN401 (anything the model reads)
         *,
-        measure: Literal["total", "data", "knowledge"] = "knowledge",
+        measure: Measure = "knowledge",
         ax: Sequence[Axes] | None = None,
     ) -> Self:
         """Ask a model how unsure it is of rows in and out of the domain, and draw it.
 
         Parameters
         ----------
-        model : fitted model
+        estimator : fitted model, on its own, at the end of a pipeline or inside a search
         X : table of shape (n, features)
             Rows of the domain.
         X_out : table of shape (k, features)
@@ -81,14 +88,16 @@ class DomainDisplay:
         ax : sequence of two matplotlib Axes, or None
             None makes a new figure.
         """
+        check_measure(measure)
+        model = unwrap(estimator, "predict_uncertainty")
         inside, outside = (getattr(model.predict_uncertainty(rows), measure) for rows in (X, X_out))
-        return cls.from_predictions(inside, outside, measure=measure, ax=ax)
+        return cls(inside, outside, measure=measure).plot(ax)
 
     @classmethod
     def from_predictions(
         cls,
-        inside: npt.ArrayLike,
-        outside: npt.ArrayLike,
+        is_out: npt.ArrayLike,
+        uncertainty: npt.ArrayLike,
         *,
         measure: str = "knowledge",
         ax: Sequence[Axes] | None = None,
@@ -97,13 +106,23 @@ class DomainDisplay:
 
         Parameters
         ----------
-        inside, outside : arrays of shape (n,) and (k,)
+        is_out : array of bool, of shape (n,)
+            Whether the row is from outside; both kinds must be there.
+        uncertainty : array of shape (n,)
+            Finite.
         measure : str, default="knowledge"
             The name of the uncertainty.
         ax : sequence of two matplotlib Axes, or None
             None makes a new figure.
+
+        Raises
+        ------
+        ValueError
+            If all rows are from one side, for empty arrays, and uncertainties that are not finite.
         """
-        return cls(inside, outside, measure=measure).plot(ax)
+        values = check_values(uncertainty, "uncertainty")
+        outside = check_is_out(is_out, len(values))
+        return cls(values[~outside], values[outside], measure=measure).plot(ax)
 
     def plot(self, ax: Sequence[Axes] | None = None) -> Self:
         """Draw histograms and curve.
@@ -149,7 +168,7 @@ class DomainDisplay:
         ax.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linestyle=":", linewidth=1.8)
         self.roc_: Line2D
         (self.roc_,) = ax.plot(
-            false_positive, true_positive, color=BLACK, linewidth=2.0, label=f"{self.measure} (AUC {self.auc:.2f})"
+            false_positive, true_positive, color=BLACK, linewidth=2.0, label=f"{self.measure} (AUC {self.roc_auc:.2f})"
         )
         ax.set_xlabel("in-domain rows flagged")
         ax.set_ylabel("out-of-domain rows flagged")

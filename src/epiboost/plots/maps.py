@@ -12,6 +12,7 @@ from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats
 from epiboost.datasets import Heart
 from epiboost.uncertainty import Uncertainty
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +29,7 @@ _OUTLINE, _OUTLINE_CASING = "white", "black"
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """One panel of an `MapDisplay`.
+    """One panel of a `MapDisplay`.
 
     Parameters
     ----------
@@ -182,18 +183,20 @@ class HeartDisplay(MapDisplay):
     """
 
     @classmethod
-    def from_estimator(cls, model: Any, heart: Heart, *, ax: Sequence[Axes] | None = None) -> Self:  # noqa: ANN401
+    def from_estimator(cls, estimator: Any, heart: Heart, *, ax: Sequence[Axes] | None = None) -> Self:  # noqa: ANN401
         """Ask a model that was trained on the heart for the uncertainty of its cells, and draw it.
 
         Parameters
         ----------
-        model : fitted regressor
+        estimator : fitted regressor
         heart : Heart
             The table from `epiboost.datasets.make_heart`.
         ax : sequence of three matplotlib Axes, or None
             None makes a new figure.
         """
-        return cls.from_predictions(model.predict_uncertainty(heart.cells.X), heart, ax=ax)
+        return cls.from_predictions(
+            unwrap(estimator, "predict_uncertainty").predict_uncertainty(heart.cells.X), heart, ax=ax
+        )
 
     @classmethod
     def from_predictions(cls, uncertainty: Uncertainty, heart: Heart, *, ax: Sequence[Axes] | None = None) -> Self:

@@ -11,6 +11,7 @@ from epiboost._typing import Floats
 from epiboost.datasets import Spiral, spiral_features
 from epiboost.plots.style import new_axes
 from epiboost.uncertainty import Uncertainty
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +72,7 @@ class SpiralDisplay:
     @classmethod
     def from_estimator(
         cls,
-        model: Any,  # noqa: ANN401 (any model that knows its uncertainty)
+        estimator: Any,  # noqa: ANN401 (any model that knows its uncertainty)
         spiral: Spiral,
         *,
         resolution: int = 120,
@@ -82,7 +83,7 @@ class SpiralDisplay:
 
         Parameters
         ----------
-        model : fitted classifier
+        estimator : fitted classifier
         spiral : Spiral
         resolution : int, default=120
             Places along each side.
@@ -91,7 +92,8 @@ class SpiralDisplay:
         ax : sequence of two matplotlib Axes, or None
             None makes a new figure.
         """
-        uncertainty = model.predict_uncertainty(spiral_features(spiral_grid(resolution, reach)))
+        places = spiral_features(spiral_grid(resolution, reach))
+        uncertainty = unwrap(estimator, "predict_uncertainty").predict_uncertainty(places)
         return cls.from_predictions(uncertainty, spiral, reach=reach, ax=ax)
 
     @classmethod

@@ -11,6 +11,7 @@ from epiboost._typing import Floats
 from epiboost.metrics.ranking import Loss, RejectionCurve, UndefinedScoreError, rejection_curve
 from epiboost.plots.style import BLACK, GREY, MEASURE_STYLES, new_axes, plain
 from epiboost.uncertainty import Uncertainty
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,13 +51,16 @@ class RejectionDisplay:
         if not curves:
             message = "curves must hold one rejection curve at least"
             raise ValueError(message)
+        if taken := sorted({"oracle", "random"} & set(curves)):
+            message = f"{' and '.join(taken)} are drawn anyway; give the measure another name"
+            raise ValueError(message)
         self.curves = dict(curves)
         self.error_label = error_label
 
     @classmethod
     def from_estimator(
         cls,
-        model: Any,  # noqa: ANN401 (any model that knows its uncertainty)
+        estimator: Any,  # noqa: ANN401 (any model that knows its uncertainty)
         X: Any,  # noqa: ANN401 (anything the model reads)
         y: npt.ArrayLike,
         *,
@@ -67,14 +71,15 @@ class RejectionDisplay:
 
         Parameters
         ----------
-        model : fitted model
+        estimator : fitted model, on its own, at the end of a pipeline or inside a search
         X : table of shape (n, features)
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
         ax : matplotlib Axes or None
             None makes a new figure.
         """
-        loss: Loss = "zero_one" if hasattr(model, "classes_") else "squared"
+        model = unwrap(estimator, "predict", "predict_uncertainty")
+        loss: Loss = "squared" if model.classes is None else "zero_one"
         uncertainty = model.predict_uncertainty(X)
         return cls.from_predictions(y, model.predict(X), uncertainty, loss=loss, sample_weight=sample_weight, ax=ax)
 
@@ -102,6 +107,12 @@ class RejectionDisplay:
         ax : matplotlib Axes or None
             None makes a new figure.
         """
+        if not isinstance(uncertainty, Uncertainty | Mapping):
+            message = (
+                "uncertainty must be an Uncertainty, or a mapping from names to arrays such as {'total': [...]}; got "
+                f"{type(uncertainty).__name__}"
+            )
+            raise TypeError(message)
         measures: Mapping[str, npt.ArrayLike] = (
             {name: getattr(uncertainty, name) for name in _MEASURES}
             if isinstance(uncertainty, Uncertainty)

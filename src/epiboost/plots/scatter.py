@@ -9,6 +9,7 @@ import numpy as np
 from epiboost._typing import Floats
 from epiboost.plots.style import BLUE, ORANGE, new_axes, plain, scale_by_logarithm
 from epiboost.uncertainty import Uncertainty
+from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +29,11 @@ class UncertaintyDisplay:
     outside : Uncertainty, optional
         Of rows from outside the domain.
 
+    Raises
+    ------
+    ValueError
+        If there are no rows, or an uncertainty is not finite.
+
     Attributes
     ----------
     figure_ : matplotlib Figure
@@ -46,8 +52,14 @@ class UncertaintyDisplay:
 
     def __init__(self, uncertainty: Uncertainty, outside: Uncertainty | None = None) -> None:
         for rows in (uncertainty, outside):
+            if rows is not None and not isinstance(rows, Uncertainty):
+                message = f"an Uncertainty is needed, as predict_uncertainty gives it; got {type(rows).__name__}"
+                raise TypeError(message)
             if rows is not None and not len(rows):
                 message = "there are no rows to draw; at least one is needed"
+                raise ValueError(message)
+            if rows is not None and not np.isfinite([rows.data, rows.knowledge]).all():
+                message = "uncertainties must be finite to be drawn"
                 raise ValueError(message)
         self.uncertainty = uncertainty
         self.outside = outside
@@ -55,7 +67,7 @@ class UncertaintyDisplay:
     @classmethod
     def from_estimator(
         cls,
-        model: Any,  # noqa: ANN401 (any model that knows its uncertainty)
+        estimator: Any,  # noqa: ANN401 (any model that knows its uncertainty)
         X: Any,  # noqa: ANN401 (anything the model reads)
         X_out: Any = None,  # noqa: ANN401 (anything the model reads)
         *,
@@ -65,13 +77,14 @@ class UncertaintyDisplay:
 
         Parameters
         ----------
-        model : fitted model
+        estimator : fitted model, on its own, at the end of a pipeline or inside a search
         X : table of shape (n, features)
         X_out : table of shape (k, features), optional
             Rows from outside the domain.
         ax : matplotlib Axes or None
             None makes a new figure.
         """
+        model = unwrap(estimator, "predict_uncertainty")
         outside = None if X_out is None else model.predict_uncertainty(X_out)
         return cls.from_predictions(model.predict_uncertainty(X), outside, ax=ax)
 
@@ -93,7 +106,7 @@ class UncertaintyDisplay:
         return cls(uncertainty, outside).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the points, on logarithmic scales where all are not zero.
+        """Draw the points, on a logarithmic scale if any is above zero; zeros then lie at the smallest value above it.
 
         Parameters
         ----------

@@ -13,6 +13,7 @@ The rows that scales are learned from must not be those that guarantee.
 """
 
 import math
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +57,13 @@ def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
     Returns
     -------
     Scales
-        All at least zero. Their overall size is that of the squared residuals.
+        All at least zero and finite. Their overall size is that of the squared residuals. An uncertainty that is zero
+        on all rows tells nothing, and its scale is zero: so is that of the knowledge of a model of one member.
+
+    Raises
+    ------
+    ValueError
+        If residuals or uncertainties are not finite, or so large that their squares are not.
 
     Examples
     --------
@@ -70,10 +77,16 @@ def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
     """
     from scipy.optimize import minimize  # noqa: PLC0415 (slow to import, and needed by few)
 
-    squared = np.square(residual)
+    with np.errstate(over="ignore"):
+        squared = np.square(residual)
+    if not all(np.isfinite(part).all() for part in (squared, data, knowledge)):
+        message = "squared residuals and uncertainties must be finite to learn their scales; they are too large or NaN"
+        raise ValueError(message)
     size = max(float(squared.mean()), _TINY)
-    means = np.array([1.0, max(float(data.mean()), _TINY), max(float(knowledge.mean()), _TINY)])
-    parts = np.stack([np.ones_like(data), data / means[1], knowledge / means[2]])
+    kinds = np.stack([np.ones_like(data), data, knowledge])
+    means = kinds.mean(axis=1)
+    told = means > 0.0
+    parts = kinds[told] / means[told, np.newaxis]
     relative = squared / size
 
     def objective(logarithms: Floats) -> tuple[float, Floats]:
@@ -86,11 +99,14 @@ def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
         value = loss.sum() + np.square(distance).sum()
         return float(value), weights * (parts @ slope) + 2.0 * distance
 
-    limits = [(_LOWEST_LOG, _HIGHEST_LOG)] * len(means)
-    fits = [minimize(objective, start, jac=True, method="L-BFGS-B", bounds=limits) for start in _STARTS]
+    limits = [(_LOWEST_LOG, _HIGHEST_LOG)] * len(parts)
+    starts = np.unique(np.array(_STARTS)[:, told], axis=0)
+    fits = [minimize(objective, start, jac=True, method="L-BFGS-B", bounds=limits) for start in starts]
     weights = np.exp(min(fits, key=lambda fit: float(fit.fun)).x)
     weights *= float(np.mean(relative / np.maximum(weights @ parts, _TINY)))
-    constant, data_scale, knowledge_scale = (weights * size / means).tolist()
+    scales = np.zeros(len(kinds))
+    scales[told] = weights * size / means[told]
+    constant, data_scale, knowledge_scale = scales.tolist()
     return Scales(constant, data_scale, knowledge_scale)
 
 
@@ -164,14 +180,31 @@ def conformal_quantile(scores: Floats, coverage: float) -> float:
     >>> conformal_quantile(np.arange(1.0, 20.0), 0.9)
     18.0
     """
-    if not 0.0 < coverage < 1.0:
-        message = f"coverage must be strictly between 0 and 1, got {coverage!r}"
-        raise ValueError(message)
+    check_share(coverage, "coverage")
     rank = math.ceil(round((len(scores) + 1) * coverage, 9))
     if rank > len(scores):
-        needed = math.ceil(round(coverage / (1.0 - coverage), 9))
         message = (
-            f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; it needs {needed} of them at least"
+            f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; it needs {rows_for(coverage)} of "
+            "them at least"
         )
         raise ValueError(message)
     return float(scores[rank - 1])
+
+
+def rows_for(coverage: float) -> int:
+    """Return how many scores guarantee a coverage at least.
+
+    >>> rows_for(0.9), rows_for(0.5)
+    (9, 1)
+    """
+    return math.ceil(round(coverage / (1.0 - coverage), 9))
+
+
+def check_share(share: float, name: str) -> None:
+    """Raise an error if a share is no number strictly between 0 and 1.
+
+    >>> check_share(0.9, "coverage")
+    """
+    if not isinstance(share, numbers.Real) or not 0.0 < share < 1.0:
+        message = f"{name} must be a number strictly between 0 and 1, got {share!r}"
+        raise ValueError(message)
