@@ -185,8 +185,8 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         if model.vocabularies_ and len(model.vocabularies_) != model.n_features_in_:
             message = f"there are {len(model.vocabularies_)} vocabularies for {model.n_features_in_} columns"
             raise ValueError(message)
-        encoding = getattr(model.forest_, "encoding", None)
-        if _sizes(model.vocabularies_) != (() if encoding is None else tuple(encoding.sizes.tolist())):
+        sizes = getattr(model.forest_, "sizes", None)  # an engine need not keep them
+        if sizes is not None and sizes != (_sizes(model.vocabularies_) or (0,) * model.n_features_in_):
             message = "the vocabularies do not have as many values as the encoding has codes"
             raise ValueError(message)
         model._labels_from_file(arrays)

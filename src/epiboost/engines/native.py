@@ -65,6 +65,11 @@ class NativeForest:
         return self.bins.n_features if self.encoding is None else self.encoding.n_features
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many codes each column has, 0 for a column of numbers."""
+        return (0,) * self.n_features if self.encoding is None else tuple(self.encoding.sizes.tolist())
+
+    @property
     def n_trees(self) -> AnyArray:
         """How many trees each chain has, shape (members,)."""
         return self.count
