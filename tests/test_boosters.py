@@ -1,5 +1,6 @@
 """What is true of engines over other libraries alone."""
 
+import importlib
 import importlib.util
 
 import numpy as np
@@ -86,3 +87,44 @@ def test_the_errors_of_a_library_become_ours(library):
     params = {"min_data_in_leaf": -3} if library == "lightgbm" else None
     with pytest.raises(ValueError, match=fault):
         model(library, engine_params=params).fit(table, Y[:20])
+
+
+def test_catboost_samples_no_rows_and_keeps_its_shrinkage():
+    pytest.importorskip("catboost")
+    booster = model("catboost", temperature=2.0).fit(X, Y).forest_.boosters[0]
+    params = booster.get_all_params()
+    assert params["bootstrap_type"] == "No"
+    assert params["model_shrink_rate"] == pytest.approx(1 / (2 * len(X)))
+    assert params["diffusion_temperature"] == pytest.approx(len(X) / 2)
+    assert params["leaf_estimation_method"] == "Gradient"
+
+
+def test_rows_are_binned_once_for_all_members(library, monkeypatch):
+    kind = {"catboost": "Pool", "lightgbm": "Dataset", "xgboost": "QuantileDMatrix"}[library]
+    module = importlib.import_module(library)
+    original, made = getattr(module, kind), []
+
+    def counted(*args, **params):
+        made.append(kind)
+        return original(*args, **params)
+
+    monkeypatch.setattr(module, kind, counted)
+    model(library, n_members=4).fit(X, Y)
+    assert len(made) == 1
+
+
+def test_members_side_by_side_share_the_threads(library, monkeypatch):
+    crew = importlib.import_module("epiboost.engines.crew")
+    module = importlib.import_module(f"epiboost.engines.{library}")
+    shares = []
+
+    def noted(train, specs, **options):
+        def one(spec, threads, grown):
+            shares.append(threads)
+            return train(spec, threads, grown)
+
+        return crew.train_members(one, specs, **options)
+
+    monkeypatch.setattr(module, "train_members", noted)
+    model(library, n_members=2, n_jobs=4).fit(X, Y)
+    assert shares == [2, 2]
