@@ -8,7 +8,7 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 	$(shell find src -type f -not -path '*/__pycache__/*' -not -name '*.so')
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint format bench bench-quick bench-quality bench-calibration clean
+.PHONY: help install demo test test-slow lint format bench bench-quick bench-quality bench-engines bench-calibration clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 18
@@ -42,6 +42,9 @@ bench-quick: install $(VENV)/.bench  ## compare speed with other libraries in un
 
 bench-quality: install $(VENV)/.bench  ## compare the quality of predictions and uncertainties
 	$(BIN)/python benchmarks/quality.py
+
+bench-engines: install $(VENV)/.bench  ## compare the engines' ensembles with each other
+	$(BIN)/python benchmarks/engines.py
 
 bench-calibration: install $(VENV)/.bench  ## compare calibrated intervals with those of another library
 	$(BIN)/python benchmarks/calibration.py

@@ -2,6 +2,7 @@
 
 from epiboost.calibrated import CalibratedClassifier, CalibratedRegressor
 from epiboost.classifier import EpiBoostClassifier
+from epiboost.fitted import posterior_from
 from epiboost.persistence import ModelFileError
 from epiboost.posterior import Posterior
 from epiboost.regressor import EpiBoostRegressor
@@ -15,4 +16,5 @@ __all__ = [
     "ModelFileError",
     "Posterior",
     "Uncertainty",
+    "posterior_from",
 ]

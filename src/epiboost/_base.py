@@ -1,7 +1,8 @@
 """What the regressor and the classifier share: parameters, the path from a table to a posterior, files."""
 
+import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,11 +11,11 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost import persistence
-from epiboost._typing import AnyArray, Floats
+from epiboost._typing import AnyArray, Family, Floats
 from epiboost.categories import vocabularies_from_file, vocabularies_to_file
 from epiboost.columns import Vocabularies, without_unused
 from epiboost.data import Dataset, check_table, check_weight, evaluation_parts, join
-from epiboost.engines import Engine, Forest, engine_named, forest_from_file
+from epiboost.engines import Engine, Forest, check_asked, engine_named, forest_from_file
 from epiboost.members import EnsembleKind, Recipe
 from epiboost.posterior import Posterior
 from epiboost.progress import progress_bar
@@ -48,6 +49,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         structure_rows: int | None = 60_000,
         early_stopping_rounds: int | None = None,
         engine: str | Engine = "native",
+        engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -65,6 +67,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.structure_rows = structure_rows
         self.early_stopping_rounds = early_stopping_rounds
         self.engine = engine
+        self.engine_params = engine_params
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -85,7 +88,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self._require_fitted()
         table = check_table(self, X, reset=False)
         return Posterior(
-            self.forest_.predict(table, prefixes=self.prefixes_), self._family, getattr(self, "classes_", None)
+            self.forest_.predict(table, prefixes=self.prefixes_), self._known_family, getattr(self, "classes_", None)
         )
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything a user may pass)
@@ -182,8 +185,8 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         if model.vocabularies_ and len(model.vocabularies_) != model.n_features_in_:
             message = f"there are {len(model.vocabularies_)} vocabularies for {model.n_features_in_} columns"
             raise ValueError(message)
-        encoding = getattr(model.forest_, "encoding", None)
-        if _sizes(model.vocabularies_) != (() if encoding is None else tuple(encoding.sizes.tolist())):
+        sizes = getattr(model.forest_, "sizes", None)  # an engine need not keep them
+        if sizes is not None and sizes != (_sizes(model.vocabularies_) or (0,) * model.n_features_in_):
             message = "the vocabularies do not have as many values as the encoding has codes"
             raise ValueError(message)
         model._labels_from_file(arrays)
@@ -198,7 +201,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             (names is not None and len(names) != model.n_features_in_)
             or (None if prefixes is None else tuple(prefixes)) != recipe.prefixes
             or probe.shape[0] != recipe.n_members_in_all
-            or probe.shape[2] != model._n_outputs
+            or probe.shape[2] != (1 if model._known_family == "mean" else model._n_outputs)
         ):
             message = "names, prefixes, members or classes disagree"
             raise ValueError(message)
@@ -207,6 +210,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _train(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
         self.__dict__.pop("forest_", None)  # a model that could not be trained anew is none
         recipe = self._recipe()
+        engine = self._engine()
         parts = evaluation_parts(eval_set)
         if recipe.early_stopping_rounds is not None and parts is None:
             message = "early_stopping_rounds needs an eval_set to watch; fit(X, y, eval_set=(X_valid, y_valid))"
@@ -222,7 +226,6 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             message = f"Found {len(data.y)} sample(s) of positive weight while a minimum of 2 is required."
             raise ValueError(message)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        engine = engine_named(self.engine, n_jobs=self.n_jobs)
         with progress_bar("Training", enabled=bool(self.verbose)) as progress:
             self.forest_: Forest = engine.fit(data, recipe.specs(seed), progress)
         self.prefixes_ = recipe.prefixes
@@ -235,6 +238,13 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _recipe(self) -> Recipe:
         return Recipe.of(self.get_params(deep=False))
+
+    def _engine(self) -> Engine:
+        """Return the engine, having checked that it can do what is asked."""
+        engine = engine_named(self.engine, n_jobs=self.n_jobs, params=self.engine_params)
+        defaults = {name: of.default for name, of in inspect.signature(type(self).__init__).parameters.items()}
+        check_asked(engine, str(self.engine), self.get_params(deep=False), defaults)
+        return engine
 
     def _evaluation(self, X: Any, y: Any, weight: Any) -> Dataset:  # noqa: ANN401 (anything a user may pass)
         table = check_table(self, X, reset=False)
@@ -251,6 +261,12 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return tags
 
     vocabularies_: Vocabularies
+
+    @property
+    def _known_family(self) -> Family:
+        """Return what the members predict: it is the engine's to say where that is less than usual."""
+        family: Family = getattr(self.forest_, "family", self._family)
+        return family
 
     # What the two estimators do differently.
     _family: Any
@@ -298,4 +314,6 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 (any parameter)
         return None
     if isinstance(value, list | tuple | set | np.ndarray):
         return [_plain(entry) for entry in value]
+    if isinstance(value, Mapping):
+        return {name: _plain(entry) for name, entry in value.items()}
     return value

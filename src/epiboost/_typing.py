@@ -16,5 +16,5 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-Family: TypeAlias = Literal["normal", "categorical"]
-"""What the outputs of a posterior mean: (mean, variance), or one probability a class."""
+Family: TypeAlias = Literal["normal", "categorical", "mean"]
+"""What the outputs of a posterior mean: (mean, variance), one probability a class, or a mean alone."""

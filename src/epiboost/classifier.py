@@ -45,8 +45,10 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         values always come from all rows. None takes all rows for the splits too.
     early_stopping_rounds : int, optional
         Stop a chain after so many trees without a better loss on ``eval_set``, and keep it as it was at its best.
-    engine : str or Engine, default="native"
-        What trains the trees.
+    engine : {"native", "catboost", "lightgbm", "xgboost", "forest"}, other name or Engine, default="native"
+        What trains the trees. A parameter that an engine cannot honour must be left at its default.
+    engine_params : dict, optional
+        Options that only the engine knows.
     categorical_features : "auto", None or list of str and int, default="auto"
         Columns that hold categories, by name or position. "auto" takes those that are not numbers; None takes none. A
         missing value is a category of its own, and one that training has not seen raises knowledge uncertainty.

@@ -7,6 +7,9 @@ are. The members are equally weighted, so the prediction for a sample is the mix
   are the roots of the distribution function;
 - of categorical distributions, which is again categorical, with the members' average probabilities.
 
+Members that predict a mean alone (random forests, boosters of squared errors) have no distribution: of them only the
+mean and the knowledge uncertainty can be asked.
+
 >>> import numpy as np
 >>> posterior = Posterior(np.array([[[0.0, 1.0]], [[4.0, 1.0]]]), family="normal")
 >>> posterior.mean, posterior.uncertainty().knowledge
@@ -31,6 +34,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from epiboost._typing import AnyArray, Family, Floats, Integers
+from epiboost.knowledge import KnowledgeOnly
 from epiboost.labels import check_classes
 from epiboost.mixture import mixture_quantile, normal_logpdf, standardise
 from epiboost.uncertainty import (
@@ -59,8 +63,9 @@ class Posterior:
     Parameters
     ----------
     parameters : array of shape (members, samples, outputs)
-        Mean and **variance** (``family="normal"``), or one probability a class (``family="categorical"``).
-    family : {"normal", "categorical"}
+        Mean and **variance** (``family="normal"``), one probability a class (``family="categorical"``), or a mean of
+        which no variance is known (``family="mean"``).
+    family : {"normal", "categorical", "mean"}
         What the outputs are.
     classes : array of shape (outputs,), optional
         Labels in the order of the probabilities; that of a classifier has them. ``family="categorical"`` only.
@@ -88,7 +93,7 @@ class Posterior:
             raise ValueError(message)
         if self.family == "normal":
             _check_variances(parameters)
-        else:
+        elif self.family == "categorical":
             _check_probabilities(parameters)
         if self.classes is not None:
             self._check_family("categorical", "classes")
@@ -106,8 +111,8 @@ class Posterior:
 
     @property
     def mean(self) -> Floats:
-        """Mean of the mixture: (samples,) of a Normal, average probabilities (samples, classes) of a classifier."""
-        parameters = self.parameters[:, :, 0] if self.family == "normal" else self.parameters
+        """Mean of the mixture: (samples,), or average probabilities (samples, classes) of a classifier."""
+        parameters = self.parameters if self.family == "categorical" else self.parameters[:, :, 0]
         mean: Floats = parameters.mean(axis=0)
         return mean
 
@@ -123,8 +128,11 @@ class Posterior:
         Returns
         -------
         uncertainty : Uncertainty
-            Variances of a Normal, entropies in nats of a classifier.
+            Variances of a Normal, entropies in nats of a classifier. Members that predict a mean alone tell
+            ``knowledge``; asking them for ``data`` or ``total`` is an error that says why.
         """
+        if self.family == "mean":
+            return KnowledgeOnly(self.parameters[:, :, 0].var(axis=0))
         decompose = decompose_normal if self.family == "normal" else decompose_categorical
         return decompose(self.parameters)
 
@@ -273,6 +281,9 @@ class Posterior:
         return log_probability
 
     def _check_family(self, family: Family, asked: str) -> None:
+        if self.family == "mean" and family == "normal":
+            message = f"{asked} needs members that predict a variance; these predict a mean alone"
+            raise ValueError(message)
         if self.family != family:
             message = f"{asked} needs a {family} posterior, got a {self.family} one"
             raise ValueError(message)

@@ -1,6 +1,6 @@
 """The regressor: a Normal for every row, from every member."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -53,8 +53,10 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         values always come from all rows. None takes all rows for the splits too.
     early_stopping_rounds : int, optional
         Stop a chain after so many trees without a better loss on ``eval_set``, and keep it as it was at its best.
-    engine : str or Engine, default="native"
-        What trains the trees.
+    engine : {"native", "catboost", "lightgbm", "xgboost", "forest"}, other name or Engine, default="native"
+        What trains the trees. A parameter that an engine cannot honour must be left at its default.
+    engine_params : dict, optional
+        Options that only the engine knows.
     categorical_features : "auto", None or list of str and int, default="auto"
         Columns that hold categories, by name or position. "auto" takes those that are not numbers; None takes none. A
         missing value is a category of its own, and one that training has not seen raises knowledge uncertainty.
@@ -116,6 +118,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         structure_rows: int | None = 60_000,
         early_stopping_rounds: int | None = None,
         engine: str | Engine = "native",
+        engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -134,6 +137,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
             structure_rows=structure_rows,
             early_stopping_rounds=early_stopping_rounds,
             engine=engine,
+            engine_params=engine_params,
             categorical_features=categorical_features,
             n_jobs=n_jobs,
             random_state=random_state,

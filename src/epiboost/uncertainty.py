@@ -314,8 +314,8 @@ def check_parameters(parameters: Floats, family: Family) -> Floats:
     Parameters
     ----------
     parameters : array of shape (members, samples, outputs)
-        At least one member; two outputs for a Normal, two or more for a classifier.
-    family : {"normal", "categorical"}
+        At least one member; two outputs for a Normal, two or more for a classifier, one for a mean alone.
+    family : {"normal", "categorical", "mean"}
         What the outputs are.
 
     Returns
@@ -341,6 +341,9 @@ def check_parameters(parameters: Floats, family: Family) -> Floats:
         raise ValueError(message)
     if family == "normal" and n_outputs != _NORMAL_OUTPUTS:
         message = f"a normal posterior has two outputs, mean and variance, got {n_outputs}"
+        raise ValueError(message)
+    if family == "mean" and n_outputs != 1:
+        message = f"a posterior of means has one output, got {n_outputs}"
         raise ValueError(message)
     if family == "categorical" and n_outputs < _FEWEST_CLASSES:
         message = f"a categorical posterior has two or more outputs, one a class, got {n_outputs}"

@@ -11,7 +11,11 @@ from epiboost.progress import Progress
 
 @runtime_checkable
 class Forest(Protocol):
-    """A trained ensemble of an engine."""
+    """A trained ensemble of an engine.
+
+    What it predicts are the parameters of the family that its ``family`` names, if it has one; without, they are those
+    of a Normal for regression and of classes for classification.
+    """
 
     def predict(self, table: AnyArray, *, prefixes: Sequence[int] | None = None) -> Floats:
         """Return distribution parameters, shape (members, samples, outputs).
@@ -43,7 +47,13 @@ class Forest(Protocol):
 
 @runtime_checkable
 class Engine(Protocol):
-    """Something that trains forests."""
+    """Something that trains forests.
+
+    It may say what it cannot do, and users who ask for that get an error that names it:
+
+    - ``cannot``: names of parameters of the estimators that must stay at their defaults;
+    - ``ensembles``: the kinds it has, if not all.
+    """
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> Forest:
         """Train one chain a spec."""

@@ -16,13 +16,12 @@ from epiboost.binning import Bins
 from epiboost.data import Dataset
 from epiboost.encoding import Encoding
 from epiboost.engines.binned import bin_evaluation, bin_rows
+from epiboost.engines.prefixes import check_prefixes
+from epiboost.engines.steps import steps_of
 from epiboost.engines.threads import thread_count
 from epiboost.members import MAX_BINS, MAX_DEPTH, MemberSpec
 from epiboost.objectives import Objective, objective_from_header
 from epiboost.progress import Progress
-
-_LONGEST_STEP = 4.0  # the loss of classes bends by a quarter at most
-_MOST_NOISE = 1e9  # in standard deviations of the target: beyond that nothing is left of it
 
 
 @dataclass(frozen=True)
@@ -64,6 +63,11 @@ class NativeForest:
     def n_features(self) -> int:
         """How many columns a table must have."""
         return self.bins.n_features if self.encoding is None else self.encoding.n_features
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many codes each column has, 0 for a column of numbers."""
+        return (0,) * self.n_features if self.encoding is None else tuple(self.encoding.sizes.tolist())
 
     @property
     def n_trees(self) -> AnyArray:
@@ -110,10 +114,7 @@ class NativeForest:
         if prefixes is None:
             end = self.count[:, np.newaxis].astype(np.int32)
         else:
-            if not prefixes or sorted(set(prefixes)) != list(prefixes) or prefixes[0] < 1 or prefixes[-1] > trees:
-                message = f"prefixes must ascend from at least 1 to at most {trees}; got {prefixes}"
-                raise ValueError(message)
-            end = np.tile(np.asarray(prefixes, dtype=np.int32), (members, 1))
+            end = np.tile(np.asarray(check_prefixes(prefixes, trees), dtype=np.int32), (members, 1))
         begin = np.concatenate([np.zeros((members, 1), dtype=np.int32), end[:, :-1]], axis=1)
         position = np.arange(trees)
         # a tree's part ends at the first end after it; until then later trees shrink it
@@ -242,28 +243,19 @@ def _sample(codes: AnyArray, y: Floats, weight: Floats) -> tuple[AnyArray, ...]:
 
 def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]:
     """Return the recipe of the native core (problem.hpp) for a table of weight n."""
-    guard = spec.variance_guard if objective.family == "normal" else 0.0
-    # a step is measured by the curvature of the loss, but never so long that it could overshoot
-    rate = min(spec.learning_rate / objective.curvature, max(_LONGEST_STEP, spec.learning_rate))
-    noise = 0.0 if spec.temperature is None else float(np.sqrt(spec.temperature * 2.0 / (n * rate)))
-    if noise > _MOST_NOISE:
-        message = (
-            f"temperature={spec.temperature:g} and learning_rate={spec.learning_rate:g} give noise of {noise:.3g} "
-            f"standard deviations on every gradient; at most {_MOST_NOISE:g} are allowed"
-        )
-        raise ValueError(message)
+    steps = steps_of(spec, objective, n)
     return {
         "objective": objective.code,
         "outputs": len(objective.start),
         "start": [float(value) for value in objective.start],
         "trees": spec.n_estimators,
         "depth": spec.max_depth,
-        "learning_rate": rate,
-        "l2": spec.l2 * rate / spec.learning_rate + guard * 60.0 * min((450.0 / n) ** 3, 1.0),
-        "shrink": 0.0 if spec.temperature is None else 1.0 / (2.0 * n),
-        "noise": noise,
+        "learning_rate": steps.rate,
+        "l2": steps.l2,
+        "shrink": steps.shrink,
+        "noise": steps.noise,
         "subsample": spec.subsample,
-        "variance_guard": guard * 1000.0 * min((450.0 / n) ** 2, 1.0),
+        "variance_guard": steps.variance_l2,
         "structure_rows": float(spec.structure_rows or 0),
         "patience": spec.patience or 0,
     }

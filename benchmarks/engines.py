@@ -1,0 +1,54 @@
+"""The SGLB ensemble of each boosting engine beside the others: held-out likelihood, and foreign rows found.
+
+EPIBOOST_DATA=folder python benchmarks/engines.py
+
+Foreign rows are those of the other table, its columns brought to the mean and deviation of this one's.
+"""
+
+import sys
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+from uci import Split, splits
+
+from epiboost import EpiBoostRegressor
+
+ENGINES = ("native", "catboost", "lightgbm", "xgboost")
+OTHER = {"concrete": "kin8nm", "kin8nm": "concrete"}
+SETTINGS = {"n_members": 5, "n_estimators": 100, "max_depth": 4, "learning_rate": 0.1, "n_jobs": 2}
+
+
+def figures(engine: str, split: Split, foreign: np.ndarray, seed: int) -> tuple[float, float]:
+    """Return the negative log-likelihood of held-out rows, and the AUC of knowledge between them and foreign ones."""
+    guard = {} if engine == "catboost" else {"variance_guard": 0.0}
+    model = EpiBoostRegressor(engine=engine, random_state=seed, **SETTINGS, **guard).fit(split.X_train, split.y_train)
+    nll = -float(model.predict_posterior(split.X_test).logpdf(split.y_test).mean())
+    known, unknown = (model.predict_uncertainty(table).knowledge for table in (split.X_test, foreign))
+    truth = np.repeat([0, 1], [len(known), len(unknown)])
+    return nll, float(roc_auc_score(truth, np.concatenate([known, unknown])))
+
+
+def foreign_rows(split: Split, other: Split) -> np.ndarray:
+    """Return as many rows of another table as this one has held out, on this one's scale."""
+    rows = other.X_test[: len(split.X_test)]
+    rows = (rows - other.X_train.mean(axis=0)) / other.X_train.std(axis=0)
+    return rows * split.X_train.std(axis=0) + split.X_train.mean(axis=0)
+
+
+def compare(n_splits: int) -> None:
+    """Print a row a table and engine: means over splits, and the deviation over as many seeds on the first split."""
+    print(f"{SETTINGS}, no variance guard, mean of {n_splits} standard splits (± over as many seeds on the first)")
+    print("| table | engine | NLL | AUC of knowledge |")
+    print("|---|---|---|---|")
+    for name, other in OTHER.items():
+        pairs = list(zip(splits(name, n_splits), splits(other, n_splits), strict=True))
+        for engine in ENGINES:
+            over_splits = [figures(engine, own, foreign_rows(own, more), 0) for own, more in pairs]
+            own, more = pairs[0]
+            over_seeds = [figures(engine, own, foreign_rows(own, more), seed) for seed in range(n_splits)]
+            (nll, auc), (nll_spread, auc_spread) = np.mean(over_splits, axis=0), np.std(over_seeds, axis=0, ddof=1)
+            print(f"| {name} | {engine} | {nll:.3f} ± {nll_spread:.3f} | {auc:.3f} ± {auc_spread:.3f} |", flush=True)
+
+
+if __name__ == "__main__":
+    compare(int(sys.argv[1]) if len(sys.argv) > 1 else 5)

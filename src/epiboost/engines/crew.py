@@ -1,0 +1,53 @@
+"""Members trained side by side: as many at a time as there are threads, and no more threads than cores.
+
+>>> from epiboost.progress import no_progress
+>>> train_members(lambda spec, threads, grown: spec * threads, [1, 2, 3], threads=2, trees=5, progress=no_progress)
+[1, 2, 3]
+>>> train_members(lambda spec, threads, grown: spec * threads, [1], threads=4, trees=5, progress=no_progress)
+[4]
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from epiboost.progress import Progress
+
+Spec = TypeVar("Spec")
+Member = TypeVar("Member")
+Grown = Callable[[int], None]
+"""What a member calls with the number of trees it has grown since its last call."""
+
+_PAUSE = 0.05  # seconds between two reports
+
+
+def train_members(
+    train: Callable[[Spec, int, Grown], Member], specs: Sequence[Spec], *, threads: int, trees: int, progress: Progress
+) -> list[Member]:
+    """Call ``train(spec, its threads, grown)`` for each spec and return the members in the order of the specs."""
+    workers = max(1, min(threads, len(specs)))
+    report = _Report(progress, len(specs) * trees)
+    with ThreadPoolExecutor(workers) as pool:
+        members = list(pool.map(lambda spec: train(spec, threads // workers, report), specs))
+    progress(report.total, report.total)
+    return members
+
+
+class _Report:
+    """Adds up the trees of all members and passes the sum on, not too often."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self.progress = progress
+        self.total = total
+        self.done = 0
+        self.next = 0.0
+        self.lock = threading.Lock()
+
+    def __call__(self, trees: int) -> None:
+        with self.lock:
+            self.done += trees
+            if time.monotonic() >= self.next:
+                self.next = time.monotonic() + _PAUSE
+                self.progress(self.done, self.total)

@@ -1,0 +1,46 @@
+"""Stages of XGBoost's models."""
+
+import importlib
+import json
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from epiboost.fitted.stages import stages_of, warn_of
+from epiboost.posterior import Posterior
+
+_BINARY = ("binary:logistic", "binary:logitraw", "reg:logistic")
+_MULTICLASS = ("multi:softprob", "multi:softmax")
+_NO_MEAN = ("binary:hinge", "rank:", "survival:", "reg:quantileerror", "reg:expectileerror")
+
+
+def posterior(model: Any, X: Any, n_members: int) -> Posterior | None:  # noqa: ANN401 (a model and what it takes)
+    """Return the stages of a model, None if it is none of XGBoost's."""
+    raw_booster = hasattr(model, "num_boosted_rounds")
+    if not raw_booster and not hasattr(model, "get_booster"):
+        return None
+    booster = model if raw_booster else model.get_booster()
+    learner = json.loads(booster.save_config())["learner"]
+    name = learner["objective"]["name"]
+    if name.startswith(_NO_MEAN):
+        message = f"the objective {name!r} has no posterior here: it predicts no mean and no probabilities"
+        raise ValueError(message)
+    if learner["gradient_booster"]["name"] != "gbtree":
+        message = f"booster={learner['gradient_booster']['name']!r} makes no chain of stages; 'gbtree' does"
+        raise ValueError(message)
+    best = booster.attr("best_iteration")
+    trees = booster.num_boosted_rounds() if best is None else int(best) + 1
+    ends = stages_of(trees, n_members)
+    warn_of(model, noisy=False, stopped=best is not None)
+    classes = name in _BINARY or name in _MULTICLASS
+    if raw_booster:
+        library = importlib.import_module("xgboost")
+        X = X if isinstance(X, library.DMatrix) else library.DMatrix(X, enable_categorical=True)
+    members = np.stack([model.predict(X, output_margin=classes, iteration_range=(0, end)) for end in ends])
+    members = members.astype(np.float64)
+    if name in _MULTICLASS:
+        return Posterior(softmax(members, axis=2), "categorical")
+    if name in _BINARY:
+        return Posterior(np.stack([expit(-members), expit(members)], axis=2), "categorical")
+    return Posterior(members.reshape(*members.shape[:2], -1), "mean")

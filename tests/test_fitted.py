@@ -1,0 +1,207 @@
+"""Posteriors of models that others have trained."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LinearRegression
+from threadpoolctl import threadpool_limits
+
+from epiboost import posterior_from
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(150, 3))
+SIGNAL = X[:, 0] + RNG.normal(scale=0.3, size=150)
+Y = 50 + 10 * SIGNAL
+WORDS = {2: np.array(["no", "yes"]), 3: np.array(["low", "middle", "top"])}
+NOISELESS = "trained without Langevin noise"
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Keep small models from waiting for each other's threads."""
+    with threadpool_limits(1):
+        yield
+
+
+def labels(classes, *, text=True):
+    codes = np.digitize(SIGNAL, np.quantile(SIGNAL, np.arange(1, classes) / classes))
+    return WORDS[classes][codes] if text else codes
+
+
+def catboost_model(loss, y, **params):
+    catboost = pytest.importorskip("catboost")
+    estimator = catboost.CatBoostRegressor if loss.startswith("RMSE") else catboost.CatBoostClassifier
+    settings = {"iterations": 45, "depth": 3, "learning_rate": 0.1, "verbose": False, "allow_writing_files": False}
+    return estimator(loss_function=loss, random_seed=0, **{**settings, **params}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("loss", "y"),
+    [("RMSEWithUncertainty", Y), ("RMSE", Y), ("Logloss", labels(2)), ("MultiClass", labels(3))],
+    ids=["normal", "mean", "two classes", "three classes"],
+)
+def test_members_of_catboost_are_its_own_virtual_ensemble(loss, y):
+    model = catboost_model(loss, y, posterior_sampling=True)
+    posterior = posterior_from(model, X, n_members=6)
+    own = np.asarray(model.virtual_ensembles_predict(X, prediction_type="VirtEnsembles", virtual_ensembles_count=6))
+    own = own.reshape(len(X), 6, -1).transpose(1, 0, 2)
+    if loss == "Logloss":
+        own = np.concatenate([1 / (1 + np.exp(own)), 1 / (1 + np.exp(-own))], axis=2)
+    if loss == "MultiClass":
+        own = np.exp(own) / np.exp(own).sum(axis=2, keepdims=True)
+    np.testing.assert_allclose(posterior.parameters, own, rtol=1e-6)
+    assert (posterior.uncertainty().knowledge > 0).any()
+    if posterior.family == "categorical":
+        np.testing.assert_array_equal(posterior.classes, model.classes_)
+        most_probable = posterior.classes[posterior.parameters[-1].argmax(axis=1)]
+        np.testing.assert_array_equal(most_probable, model.predict(X).ravel())
+
+
+def test_catboost_without_noise_or_stopped_early_is_warned_of():
+    with pytest.warns(UserWarning, match=NOISELESS):
+        posterior_from(catboost_model("RMSE", Y), X)
+    catboost = pytest.importorskip("catboost")
+    model = catboost.CatBoostRegressor(posterior_sampling=True, iterations=200, learning_rate=0.5, verbose=False,
+                                       allow_writing_files=False, random_seed=0)  # fmt: skip
+    model.fit(X, Y, eval_set=(X, RNG.permutation(Y)), early_stopping_rounds=30, use_best_model=False)
+    assert model.tree_count_ < 200
+    with pytest.warns(UserWarning, match="stopped early"):
+        posterior_from(model, X)
+
+
+def test_a_loss_of_catboost_without_a_posterior_is_refused_by_name():
+    with pytest.raises(ValueError, match="the loss 'MultiClassOneVsAll' has no posterior here"):
+        posterior_from(catboost_model("MultiClassOneVsAll", labels(3)), X)
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_members_of_lightgbm_are_its_stages(classes):
+    lightgbm = pytest.importorskip("lightgbm")
+    y = labels(classes) if classes else Y
+    estimator = lightgbm.LGBMClassifier if classes else lightgbm.LGBMRegressor
+    model = estimator(n_estimators=20, verbosity=-1, n_jobs=1).fit(X, y)
+    with pytest.warns(UserWarning, match=NOISELESS):
+        posterior = posterior_from(model, X, n_members=5)
+    with pytest.warns(UserWarning, match=NOISELESS):
+        raw = posterior_from(model.booster_, X, n_members=5)
+    for member, trees in zip(posterior.parameters, (12, 14, 16, 18, 20), strict=True):
+        own = model.predict_proba(X, num_iteration=trees) if classes else model.predict(X, num_iteration=trees)
+        np.testing.assert_allclose(member, own.reshape(len(X), -1), rtol=1e-12)
+    np.testing.assert_allclose(raw.parameters, posterior.parameters, rtol=1e-12)
+    assert raw.classes is None
+    assert (posterior.classes.tolist() == WORDS[classes].tolist()) if classes else posterior.classes is None
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_members_of_xgboost_are_its_stages(classes):
+    xgboost = pytest.importorskip("xgboost")
+    y = labels(classes, text=False) if classes else Y
+    estimator = xgboost.XGBClassifier if classes else xgboost.XGBRegressor
+    model = estimator(n_estimators=20, max_depth=3, n_jobs=1).fit(X, y)
+    with pytest.warns(UserWarning, match=NOISELESS):
+        posterior = posterior_from(model, X, n_members=5)
+    for table in (X, xgboost.DMatrix(X)):
+        with pytest.warns(UserWarning, match=NOISELESS):
+            raw = posterior_from(model.get_booster(), table, n_members=5)
+        np.testing.assert_allclose(raw.parameters, posterior.parameters, rtol=1e-6)
+    for member, trees in zip(posterior.parameters, (12, 14, 16, 18, 20), strict=True):
+        own = (model.predict_proba if classes else model.predict)(X, iteration_range=(0, trees))
+        np.testing.assert_allclose(member, own.reshape(len(X), -1), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_a_model_that_was_stopped_early_is_taken_at_its_best_and_warned_of(library):
+    module = pytest.importorskip(library)
+    watched = Y + np.random.default_rng(1).normal(scale=5, size=len(Y))
+    if library == "lightgbm":
+        data = module.Dataset(X, Y)
+        settings = {"objective": "regression", "verbosity": -1, "num_threads": 1}
+        stop = module.early_stopping(3, verbose=False)
+        valid = data.create_valid(X, watched)
+        model = module.train(settings, data, 200, valid_sets=[valid], callbacks=[stop])
+        best, last = model.best_iteration, model.predict(X)
+    else:
+        settings = {"nthread": 1, "learning_rate": 0.1, "max_depth": 3}
+        evals = [(module.DMatrix(X, watched), "watched")]
+        model = module.train(
+            settings, module.DMatrix(X, Y), 200, evals=evals, early_stopping_rounds=3, verbose_eval=False
+        )
+        best = model.best_iteration + 1
+        last = model.predict(module.DMatrix(X), iteration_range=(0, best))
+    assert 4 < best < 200
+    with pytest.warns(UserWarning, match=NOISELESS), pytest.warns(UserWarning, match="stopped early"):
+        posterior = posterior_from(model, X, n_members=2)
+    np.testing.assert_allclose(posterior.parameters[-1, :, 0], last, rtol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_members_of_histogram_boosting_are_its_stages(classes):
+    y = labels(classes) if classes else Y
+    estimator = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+    model = estimator(max_iter=20).fit(X, y)
+    with pytest.warns(UserWarning, match=NOISELESS):
+        posterior = posterior_from(model, X, n_members=5)
+    staged = list(model.staged_predict_proba(X) if classes else model.staged_predict(X))
+    for member, trees in zip(posterior.parameters, (12, 14, 16, 18, 20), strict=True):
+        np.testing.assert_array_equal(member, staged[trees - 1].reshape(len(X), -1))
+    assert posterior.family == ("categorical" if classes else "mean")
+
+
+def test_a_stopped_histogram_boosting_is_warned_of():
+    model = HistGradientBoostingRegressor(max_iter=400, early_stopping=True, learning_rate=0.5, random_state=0)
+    model.fit(X, RNG.permutation(Y))
+    with pytest.warns(UserWarning, match=NOISELESS), pytest.warns(UserWarning, match="stopped early"):
+        posterior_from(model, X, n_members=2)
+
+
+@pytest.mark.parametrize("estimator", [RandomForestClassifier, RandomForestRegressor, ExtraTreesRegressor])
+def test_parts_of_a_forest_average_to_the_forest(estimator):
+    classes = estimator is RandomForestClassifier
+    model = estimator(20, max_depth=4, random_state=0).fit(X, labels(3) if classes else Y)
+    posterior = posterior_from(model, X, n_members=5)
+    whole = model.predict_proba(X) if classes else model.predict(X)
+    np.testing.assert_allclose(posterior.mean, whole, rtol=1e-9)
+    assert (posterior.uncertainty().knowledge > 0).any()
+    if not classes:
+        with pytest.raises(ValueError, match="data uncertainty is not known"):
+            _ = posterior.uncertainty().data
+
+
+def test_gradient_boosting_is_taken_too():
+    model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, Y)
+    with pytest.warns(UserWarning, match=NOISELESS):
+        posterior = posterior_from(model, X)
+    np.testing.assert_array_equal(posterior.parameters[-1, :, 0], model.predict(X))
+
+
+def test_a_subclass_is_taken_as_what_it_is():
+    class Own(RandomForestRegressor):
+        pass
+
+    assert posterior_from(Own(10, random_state=0).fit(X, Y), X).n_members == 10
+
+
+@pytest.mark.parametrize("model", [LinearRegression().fit(X, Y), "forest", None])
+def test_other_models_are_refused(model):
+    with pytest.raises(TypeError, match="model must be a fitted model of CatBoost, LightGBM or XGBoost"):
+        posterior_from(model, X)
+
+
+@pytest.mark.parametrize("n_members", [0, -1, 2.5, "3", True])
+def test_a_number_of_members_that_is_none_is_refused(n_members):
+    with pytest.raises(ValueError, match="n_members must be a whole number of at least 1"):
+        posterior_from(RandomForestRegressor(5).fit(X, Y), X, n_members)
+
+
+def test_more_members_than_stages_or_trees_are_refused():
+    with pytest.raises(ValueError, match="n_members=6 needs a forest of at least as many trees; this one has 5"):
+        posterior_from(RandomForestRegressor(5).fit(X, Y), X, 6)
+    with pytest.raises(ValueError, match="n_members=6 needs a model of at least 12 trees; this one has 10"):
+        posterior_from(HistGradientBoostingRegressor(max_iter=10).fit(X, Y), X, 6)
