@@ -46,7 +46,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         l2: float = 3.0,
         max_bins: int = 255,
         temperature: float = 1.0,
-        structure_rows: int | None = 60_000,
+        structure_rows: int | None = 62_000,
         early_stopping_rounds: int | None = None,
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,

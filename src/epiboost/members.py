@@ -74,7 +74,7 @@ class Recipe:
     max_bins: int = 255
     temperature: float = 1.0
     variance_guard: float = 0.0
-    structure_rows: int | None = 60_000
+    structure_rows: int | None = 62_000
     early_stopping_rounds: int | None = None
 
     def __post_init__(self) -> None:

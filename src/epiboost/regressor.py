@@ -115,7 +115,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         max_bins: int = 255,
         temperature: float = 1.0,
         variance_guard: float = 1.0,
-        structure_rows: int | None = 60_000,
+        structure_rows: int | None = 62_000,
         early_stopping_rounds: int | None = None,
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
