@@ -42,6 +42,8 @@ def main() -> None:
         growth.draw(series, DOCS / "growth.png")
     if asked.docs:
         text = page(results, effort.repeats, growth.section(series) if series else "")
+        if kept:
+            text += "\nThese figures come from more than one run on the same machine, some of them while it was busy.\n"
         (DOCS / "benchmarks.md").write_text(text, encoding="utf-8")
     if asked.json is not None:
         record = {
