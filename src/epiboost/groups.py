@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from epiboost._file_parts import require_arrays, require_facts
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.lookup import DenseLookup, Lookup, lookup
 from epiboost.pairs import pair_keys
@@ -120,10 +121,7 @@ _FILE_TYPES = {
 
 
 def _check_arrays(arrays: Mapping[str, AnyArray], categorical: Integers) -> None:
-    for name, (dtype, dimensions) in _FILE_TYPES.items():
-        if name not in arrays or arrays[name].dtype != dtype or arrays[name].ndim != dimensions:
-            message = f"{name} must be an array of {np.dtype(dtype)} with {dimensions} dimensions"
-            raise ValueError(message)
+    require_arrays(arrays, _FILE_TYPES)
     columns, shapes, keys, rows, values = (arrays[name] for name in _FILE_TYPES)
     if columns.shape != (len(columns), 2) or shapes.shape != columns.shape:
         message = "group_columns and group_shapes must hold two numbers a group"
@@ -139,6 +137,4 @@ def _check_arrays(arrays: Mapping[str, AnyArray], categorical: Integers) -> None
         "group_values must be finite, and fill their shapes": bool(np.isfinite(values).all())
         and int(((shapes[:, 0] + 1) * shapes[:, 1]).sum()) == len(values),
     }
-    for fact, holds in facts.items():
-        if not holds:
-            raise ValueError(fact)
+    require_facts(facts)

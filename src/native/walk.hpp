@@ -5,9 +5,10 @@
 // 32 of them. Sums of halves fit sixteen bits for a whole stretch. The plain loops add the same whole numbers.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "leaves.hpp"
 #include "problem.hpp"

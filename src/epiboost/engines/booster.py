@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from epiboost._file_parts import require_facts
 from epiboost._typing import AnyArray, Bytes, Floats
 from epiboost.engines.crew import Grown
 from epiboost.engines.langevin import LangevinObjective
@@ -117,9 +118,7 @@ class BoosterForest:
             "decay must be above 0 and at most 1": 0.0 < float(header["decay"]) <= 1.0,
             "sizes must be whole numbers": all(type(size) is int and size >= 0 for size in header["sizes"]),
         }
-        for fact, holds in facts.items():
-            if not holds:
-                raise ValueError(fact)
+        require_facts(facts)
         parts = np.split(models, np.cumsum(model_sizes)[:-1])
         forest = cls(
             boosters=tuple(cls._from_bytes(part) for part in parts),

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from epiboost._file_parts import require_arrays, require_facts
 from epiboost._typing import AnyArray, Family, Floats, Integers
 from epiboost.data import Dataset
 from epiboost.engines.crew import Grown, train_members
@@ -276,10 +277,7 @@ _FILE_TYPES = {
 
 
 def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-    for name, (dtype, dimensions) in _FILE_TYPES.items():
-        if name not in arrays or arrays[name].dtype != dtype or arrays[name].ndim != dimensions:
-            message = f"{name} must be an array of {np.dtype(dtype)} with {dimensions} dimensions"
-            raise ValueError(message)
+    require_arrays(arrays, _FILE_TYPES)
     nodes, sizes = len(arrays["value"]), header["sizes"]
     places = [arrays[name] for name in ("left", "right")]
     facts = {
@@ -298,6 +296,4 @@ def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> 
         "code_mean must have a row a column of categories": arrays["code_mean"].shape
         == (sum(size > 0 for size in sizes), max(sizes, default=0) + 1),
     }
-    for fact, holds in facts.items():
-        if not holds:
-            raise ValueError(fact)
+    require_facts(facts)

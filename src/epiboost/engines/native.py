@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from epiboost._file_parts import require_arrays, require_facts
 from epiboost._native import native
 from epiboost._typing import AnyArray, Floats
 from epiboost.binning import Bins
@@ -273,10 +274,7 @@ _FILE_TYPES = {
 
 
 def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-    for name, (dtype, dimensions) in _FILE_TYPES.items():
-        if name not in arrays or arrays[name].dtype != dtype or arrays[name].ndim != dimensions:
-            message = f"{name} must be an array of {np.dtype(dtype)} with {dimensions} dimensions"
-            raise ValueError(message)
+    require_arrays(arrays, _FILE_TYPES)
     members, trees, depth = arrays["feature"].shape
     offsets, borders = arrays["offsets"], arrays["borders"]
     outputs = len(objective_from_header(header["objective"]).start)
@@ -300,6 +298,4 @@ def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> 
         "decay must be above 0 and at most 1": 0.0 < float(header["decay"]) <= 1.0,
         "evaluation must have a row a member": arrays["evaluation"].shape[0] == members,
     }
-    for fact, holds in facts.items():
-        if not holds:
-            raise ValueError(fact)
+    require_facts(facts)

@@ -1,0 +1,34 @@
+"""What a model file's parts must be like: checks that every reader of such parts makes.
+
+>>> import numpy as np
+>>> require_arrays({"count": np.zeros(3)}, {"count": (np.int32, 1)})
+Traceback (most recent call last):
+    ...
+ValueError: count must be an array of int32 with 1 dimensions
+>>> require_facts({"there must be trees": False})
+Traceback (most recent call last):
+    ...
+ValueError: there must be trees
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from epiboost._typing import AnyArray
+
+
+def require_arrays(arrays: Mapping[str, AnyArray], types: Mapping[str, tuple[npt.DTypeLike, int]]) -> None:
+    """Refuse parts of which one is absent, of another type or of another number of dimensions."""
+    for name, (dtype, dimensions) in types.items():
+        if name not in arrays or arrays[name].dtype != dtype or arrays[name].ndim != dimensions:
+            message = f"{name} must be an array of {np.dtype(dtype)} with {dimensions} dimensions"
+            raise ValueError(message)
+
+
+def require_facts(facts: Mapping[str, bool]) -> None:
+    """Refuse parts of which something that must be so is not; the first of those is the message."""
+    for fact, holds in facts.items():
+        if not holds:
+            raise ValueError(fact)
