@@ -8,7 +8,7 @@ from scipy.special import expit, softmax
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._native import native
-from epiboost.engines.native import _options
+from epiboost.engines.chains import options_of
 from epiboost.members import Recipe
 from epiboost.objectives import Normal
 
@@ -176,12 +176,12 @@ def test_rows_in_any_order_grow_the_same_trees_when_their_noise_goes_with_them(s
     weight = random.integers(1, 4, size=n).astype(np.float32)
     keys = random.permutation(10 * n)[:n].astype(np.uint32)
     recipe = Recipe(n_estimators=12, max_depth=4, temperature=3.0, subsample=subsample, variance_guard=guard)
-    options = _options(recipe.specs(0)[0], Normal(0.0, 1.0), float(weight.sum())) | {"structure_rows": structure_rows}
+    options = options_of(recipe.specs(0)[0], Normal(0.0, 1.0), float(weight.sum())) | {"structure_rows": structure_rows}
 
     def grow(rows, names):
-        sample = (np.ascontiguousarray(codes[rows]), y[rows], weight[rows], names)
         counts = np.full(columns, bins, dtype=np.int32)
-        return native().train(sample, None, counts, np.array([7, 8], dtype=np.uint64), options, 1, lambda _done: None)
+        sample = native().Sample(np.ascontiguousarray(codes[rows]), y[rows], weight[rows], names, counts)
+        return native().train(sample, None, np.array([7, 8], dtype=np.uint64), options, 1, lambda _done: None)
 
     order = random.permutation(n)
     grown = grow(np.arange(n), keys)

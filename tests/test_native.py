@@ -72,7 +72,8 @@ def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=No
         "patience": patience,
     }
     seeds = np.array(seeds, dtype=np.uint64)
-    return core.train(sample, evaluation, counts, seeds, options, threads, lambda _done: None)
+    watched = None if evaluation is None else core.Sample(*evaluation, counts)
+    return core.train(core.Sample(*sample, counts), watched, seeds, options, threads, lambda _done: None)
 
 
 def recipe_of(objective, **options):

@@ -12,6 +12,7 @@ array([1.5, 3. ])
 array([1, 2, 0, 3], dtype=uint8)
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,10 +37,31 @@ class Bins:
     offsets: Integers
 
     @classmethod
+    def of(cls, borders: Sequence[Sequence[float]], max_bins: int) -> "Bins":
+        """Take borders that a user gives, one ascending row of numbers a column.
+
+        >>> Bins.of([[0.0, 1.0], []], max_bins=255).offsets
+        array([0, 2, 2])
+        """
+        columns = [np.asarray(column, dtype=np.float64) for column in borders]
+        for place, column in enumerate(columns):
+            if column.ndim != 1 or not np.isfinite(column).all() or (np.diff(column) <= 0).any():
+                message = f"borders must hold finite numbers that ascend, for each column; column {place} has {column}"
+                raise ValueError(message)
+            if len(column) >= max_bins:
+                message = f"max_bins={max_bins} allows {max_bins - 1} borders a column; column {place} has {len(column)}"
+                raise ValueError(message)
+        return cls._of_columns(columns)
+
+    @classmethod
     def fit(cls, X: AnyArray, weight: Floats, max_bins: int, *, threads: int = 1) -> "Bins":
         """Find the borders that split each column's weight most evenly into at most ``max_bins`` bins."""
         even = bool((weight == weight[0]).all())
         columns = native().find_borders(X, np.empty(0) if even else weight, max_bins, threads)
+        return cls._of_columns(columns)
+
+    @classmethod
+    def _of_columns(cls, columns: Sequence[Floats]) -> "Bins":
         sizes = [len(column) for column in columns]
         return cls(np.concatenate([*columns, np.empty(0)]), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
@@ -66,3 +88,20 @@ class Bins:
         """Return the bins of a table, shape (n, features)."""
         codes: Bytes = native().bin_table(X, self.borders, self.offsets, threads)
         return codes
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedTable:
+    """A table of which only the bins were kept.
+
+    Attributes
+    ----------
+    codes : array of shape (n, features)
+    """
+
+    bins: Bins
+    codes: Bytes
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.codes)

@@ -30,8 +30,8 @@ class Dataset:
 
     Attributes
     ----------
-    X : array of shape (n, features)
-        float32 or float64; NaN is a missing value.
+    X : array of shape (n, features) or BinnedTable
+        float32 or float64; NaN is a missing value. Bins only for an engine that says that it ``takes_bins``.
     y : array of shape (n,)
         Target values, or class numbers 0, 1, …
     weight : array of shape (n,)

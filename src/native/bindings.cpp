@@ -161,17 +161,15 @@ Recipe recipe_of(const nb::dict& options) {
     return recipe;
 }
 
-// One table with its target: (bins, y, weights, keys).
+// One table with its target, as the trainer takes it: what it was made from, but for the bins, may go.
 struct Sample {
     Array<std::uint8_t, 2> bins;  // what the table points into
     Table table;
     Target target;
 
-    Sample(const nb::tuple& arrays, const Array<std::int32_t, 1>& bin_counts) {
-        bins = nb::cast<Array<std::uint8_t, 2>>(arrays[0]);
-        const auto y = nb::cast<Array<float, 1>>(arrays[1]);
-        const auto weight = nb::cast<Array<float, 1>>(arrays[2]);
-        const auto keys = nb::cast<Array<std::uint32_t, 1>>(arrays[3]);
+    Sample(Array<std::uint8_t, 2> own_bins, const Array<float, 1>& y, const Array<float, 1>& weight,
+           const Array<std::uint32_t, 1>& keys, const Array<std::int32_t, 1>& bin_counts)
+        : bins(std::move(own_bins)) {
         const std::size_t rows = bins.shape(0);
         if (rows < 1 || bins.shape(1) < 1 || bins.shape(1) > 65535 || bins.shape(1) != bin_counts.size() ||
             y.size() != rows || weight.size() != rows || keys.size() != rows || rows >= 0xffffffffu) {
@@ -182,12 +180,9 @@ struct Sample {
     }
 };
 
-nb::tuple train_members(nb::tuple sample, nb::object evaluation, Array<std::int32_t, 1> bin_counts,
-                        Array<std::uint64_t, 1> seeds, nb::dict options, int threads, nb::callable progress) {
+nb::tuple train_members(const Sample& data, const Sample* other, Array<std::uint64_t, 1> seeds, nb::dict options, int threads,
+                        nb::callable progress) {
     const Recipe recipe = recipe_of(options);
-    const Sample data(sample, bin_counts);
-    std::unique_ptr<Sample> other;
-    if (!evaluation.is_none()) other = std::make_unique<Sample>(nb::cast<nb::tuple>(evaluation), bin_counts);
     const std::size_t members = seeds.size();
     const std::size_t trees = recipe.trees;
     const std::size_t depth = recipe.depth;
@@ -297,8 +292,11 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     module.def("bin_table", &bin_table<double>);
     module.def("bin_table", &bin_table<float>);
     module.def("hash_rows", &hash_rows);
-    module.def("train", &train_members, nb::arg("sample"), nb::arg("evaluation").none(), nb::arg("bin_counts"), nb::arg("seeds"),
-               nb::arg("options"), nb::arg("threads"), nb::arg("progress"));
+    nb::class_<Sample>(module, "Sample")
+        .def(nb::init<Array<std::uint8_t, 2>, const Array<float, 1>&, const Array<float, 1>&, const Array<std::uint32_t, 1>&,
+                      const Array<std::int32_t, 1>&>());
+    module.def("train", &train_members, nb::arg("sample"), nb::arg("evaluation").none(), nb::arg("seeds"), nb::arg("options"),
+               nb::arg("threads"), nb::arg("progress"));
     module.def("split_normal_variance", &split_normal_variance);
     nb::class_<Predictor>(module, "Predictor")
         .def("__init__", &make_predictor)

@@ -22,7 +22,7 @@ struct Task {
     std::int64_t total_whole_weight = 0;
     float weight_unit = 1.0f;
     float largest_weight = 1.0f;
-    std::vector<std::int32_t> pieces;  // in how many pieces a row is drawn when trees see a sample
+    std::vector<std::int32_t> pieces;  // in how many pieces a row is drawn; empty where trees see all rows
     std::int32_t most_pieces = 1;
     double structure_share = 1.0;  // share of the rows on which splits are chosen
     float largest_level = 126.0f;  // gradients are rounded to whole numbers up to this size
@@ -68,12 +68,18 @@ struct Task {
         if (!whole || target.total_weight >= 0x1p30) unit = std::max(largest_weight * 0x1p-20, target.total_weight * 0x1p-30);
         weight_unit = static_cast<float>(unit);
         whole_weight.assign(target.weight.size(), 0);
+        if (recipe.subsample < 1.0) cut_rows(weights);
+        for (std::size_t i = 0; i < table.rows; ++i) {
+            whole_weight[i] = std::max(1, static_cast<std::int32_t>(std::lround(weights[i] / unit)));
+            total_whole_weight += whole_weight[i];
+        }
+    }
+
+    void cut_rows(std::span<const float> weights) {
         pieces.assign(target.weight.size(), 1);
         for (std::size_t i = 0; i < table.rows; ++i) {
             pieces[i] = static_cast<std::int32_t>(std::clamp(std::ceil(weights[i]), 1.0f, 64.0f));
             most_pieces = std::max(most_pieces, pieces[i]);
-            whole_weight[i] = std::max(1, static_cast<std::int32_t>(std::lround(weights[i] / unit)));
-            total_whole_weight += whole_weight[i];
         }
     }
 };

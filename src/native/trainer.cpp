@@ -13,6 +13,8 @@ namespace epiboost {
 namespace {
 
 constexpr std::size_t rows_worth_a_thread = 2048;  // with fewer rows, threads wait for each other more than they work
+constexpr std::size_t numbers_of_one_chain = std::size_t{1} << 23;  // with more gradients a chain has all threads: several
+                                                                    // at a time would take several times the memory
 
 struct Leaving {  // counts a thread out, whichever way it goes
     std::atomic<int>& busy;
@@ -85,9 +87,16 @@ void train_in_teams(const Task& task, std::span<const std::uint64_t> seeds, std:
     });
 }
 
-// As many members as there are threads at a time; those left over share the threads among them.
+// As many members as there are threads at a time; those left over share the threads among them. Of a huge table, one member
+// after the other.
 template <class Layout>
 void train_members(const Task& task, std::span<const std::uint64_t> seeds, int threads, Watch& watch, const Trees& trees) {
+    if (threads > 1 && task.table.rows * static_cast<std::size_t>(task.recipe.outputs) > numbers_of_one_chain) {
+        for (std::size_t member = 0; member < seeds.size() && !watch.stopped(); ++member) {
+            train_in_teams<Layout>(task, seeds.subspan(member, 1), member, threads, watch, trees);
+        }
+        return;
+    }
     const std::size_t rest = seeds.size() % static_cast<std::size_t>(threads);
     const std::size_t worth = task.table.rows / rows_worth_a_thread + 1;
     const int team = rest > 0 ? static_cast<int>(std::min<std::size_t>(threads / rest, worth)) : 1;

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
-from epiboost.binning import Bins
+from epiboost.binning import BinnedTable, Bins
 from epiboost.data import Dataset
 from epiboost.encoding import N_ORDERS, Encoding, fit_encoding
 from epiboost.members import MemberSpec
@@ -42,12 +42,19 @@ class BinnedRows:
     weight: Floats
 
 
-def bin_rows(data: Dataset, specs: Sequence[MemberSpec], threads: int) -> BinnedRows:
-    """Bin the numbers, encode the categories, bin what they became; put rows into an order of their own."""
+def bin_rows(data: Dataset, specs: Sequence[MemberSpec], threads: int, given: Bins | None = None) -> BinnedRows:
+    """Bin the numbers, encode the categories, bin what they became; put rows into an order of their own.
+
+    Parameters
+    ----------
+    given : Bins, optional
+        Borders to take instead of quantiles.
+    """
     max_bins = specs[0].max_bins
+    if given is not None:
+        _check_given(given, data)
     if not any(data.sizes):
-        bins = Bins.fit(data.X, data.weight, max_bins, threads=threads)
-        codes = bins.transform(data.X, threads=threads)
+        bins, codes = _binned_numbers(data, max_bins, threads, given)
         rows, weight = own_order(codes, data.y, data.weight)
         y = data.y[rows]
         return BinnedRows(bins, None, objective_of(y, weight, data.n_classes), [codes[rows]], y, weight)
@@ -75,6 +82,23 @@ def bin_rows(data: Dataset, specs: Sequence[MemberSpec], threads: int) -> Binned
     return BinnedRows(bins, encoding, objective, binned, y, weight)
 
 
+def _binned_numbers(data: Dataset, max_bins: int, threads: int, given: Bins | None) -> tuple[Bins, Bytes]:
+    """Return the bins of a table of numbers; a table may come in bins already."""
+    if isinstance(data.X, BinnedTable):
+        return data.X.bins, data.X.codes
+    bins = given or Bins.fit(data.X, data.weight, max_bins, threads=threads)
+    return bins, bins.transform(data.X, threads=threads)
+
+
+def _check_given(bins: Bins, data: Dataset) -> None:
+    if any(data.sizes):
+        message = "borders are for tables of numbers; this one has columns of categories"
+        raise ValueError(message)
+    if not isinstance(data.X, BinnedTable) and bins.n_features != data.X.shape[1]:
+        message = f"borders are given for {bins.n_features} columns; X has {data.X.shape[1]}"
+        raise ValueError(message)
+
+
 def _in_pieces(rows: Integers, weight: Floats) -> tuple[Integers, Floats]:
     """Take rows that were merged, or that count for several, apart again.
 
@@ -96,5 +120,7 @@ def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyAr
     if not np.abs(y).max() < _MOST_DEVIATIONS:
         message = f"eval_set holds targets that are more than {_MOST_DEVIATIONS:g} standard deviations off those of y"
         raise ValueError(message)
+    if isinstance(data.X, BinnedTable):
+        return data.X.codes, y, data.weight
     table = data.X if rows.encoding is None else rows.encoding.transform(data.X)[0]
     return rows.bins.transform(table, threads=threads), y, data.weight

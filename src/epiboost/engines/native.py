@@ -4,7 +4,7 @@ The model is a few arrays, and what is done with them here is array work: traini
 reads them (predictor.hpp).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,10 +15,11 @@ from epiboost._native import native
 from epiboost._typing import AnyArray, Floats
 from epiboost.binning import Bins
 from epiboost.data import Dataset
+from epiboost.distributed.members import ON_CLUSTER
 from epiboost.encoding import Encoding
 from epiboost.engines.binned import bin_evaluation, bin_rows
+from epiboost.engines.chains import chain_table, options_of, train_here, train_on_cluster
 from epiboost.engines.prefixes import check_prefixes
-from epiboost.engines.steps import steps_of
 from epiboost.engines.threads import thread_count
 from epiboost.members import MAX_BINS, MAX_DEPTH, MemberSpec
 from epiboost.objectives import Objective, objective_from_header
@@ -52,7 +53,7 @@ class NativeForest:
     count: AnyArray
     decay: float
     evaluation: Floats
-    n_jobs: int | None = None
+    n_jobs: int | str | None = None
     encoding: Encoding | None = None
     _ready: dict[tuple[int, ...] | None, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -151,7 +152,8 @@ class NativeForest:
         }
 
     @classmethod
-    def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_jobs: int | None) -> "NativeForest":
+    def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_jobs: int | str | None
+    ) -> "NativeForest":
         """Build a forest from a model file's parts; anything that does not fit together is a ValueError."""
         _check_arrays(header, arrays)
         encoding = None if header["encoding"] is None else Encoding.from_file(header["encoding"], arrays)
@@ -174,42 +176,39 @@ class NativeForest:
 
 @dataclass(frozen=True, slots=True)
 class NativeEngine:
-    """Trains chains in the native core."""
+    """Trains chains in the native core.
 
-    n_jobs: int | None = None
+    Parameters
+    ----------
+    n_jobs : int or "dask", optional
+        Threads; or the workers of the Dask cluster that is in use, which train a member each.
+    borders : sequence of sequences of numbers, optional
+        Where the bins of each column end, ascending; None takes quantiles of the rows.
+    """
+
+    n_jobs: int | str | None = None
+    borders: Sequence[Sequence[float]] | None = None
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:
         """Train one chain a spec; specs may differ in their seeds alone."""
-        spec = specs[0]
         threads = thread_count(self.n_jobs)
-        ready = bin_rows(data, specs, threads)
-        objective, weight = ready.objective, ready.weight
-        evaluation = None
-        if data.evaluation is not None:
-            evaluation = _sample(*bin_evaluation(data.evaluation, ready, threads))
-        total = len(specs) * spec.n_estimators
-        options = _options(spec, objective, float(weight.sum()))
-        orders = len(ready.tables)
-        parts: list[tuple[AnyArray, ...]] = []
-        for order, codes in enumerate(ready.tables):  # member m learns from order m modulo their number
-            seeds = np.array([one.seed for one in specs[order::orders]], dtype=np.uint64)
-            before = sum(len(part[0]) for part in parts) * spec.n_estimators
-            parts.append(
-                native().train(
-                    _sample(codes, objective.encode(ready.y), weight),
-                    evaluation,
-                    ready.bins.counts,
-                    seeds,
-                    options,
-                    threads,
-                    _from(before, progress, total),
-                )
-            )
-        progress(total, total)
-        feature, threshold, leaf, count, losses = (_interleaved(arrays) for arrays in zip(*parts, strict=True))
+        seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
+        ready = bin_rows(data, specs, threads, self.bins(specs[0].max_bins))
+        bins, encoding, objective = ready.bins, ready.encoding, ready.objective
+        evaluation = None if data.evaluation is None else bin_evaluation(data.evaluation, ready, threads)
+        options = options_of(specs[0], objective, float(ready.weight.sum()))
+        table = chain_table(ready, evaluation, options)
+        del ready, data  # of a large table every copy counts
+        if self.n_jobs == ON_CLUSTER:
+            trees = train_on_cluster(table, seeds, progress)
+        else:
+            samples, watched = table.samples(), table.watched()
+            del table
+            trees = train_here(samples, watched, options, seeds, threads, progress)
+        feature, threshold, leaf, count, losses = trees
         kept = int(count.max())
         return NativeForest(
-            bins=ready.bins,
+            bins=bins,
             objective=objective,
             feature=np.ascontiguousarray(feature[:, :kept]),
             threshold=np.ascontiguousarray(threshold[:, :kept]),
@@ -218,48 +217,12 @@ class NativeEngine:
             decay=1.0 - options["shrink"] * options["learning_rate"],
             evaluation=losses + np.log(objective.units[1]),
             n_jobs=self.n_jobs,
-            encoding=ready.encoding,
+            encoding=encoding,
         )
 
-
-def _from(before: int, progress: Progress, total: int) -> Callable[[int], None]:
-    """Return what reports trees after those of the orders before."""
-    return lambda done: progress(before + done, total)
-
-
-def _interleaved(parts: Sequence[AnyArray]) -> AnyArray:
-    """Return the members in their order, of which each part holds every so manieth."""
-    if len(parts) == 1:
-        return parts[0]
-    members = np.empty((sum(map(len, parts)), *parts[0].shape[1:]), dtype=parts[0].dtype)
-    for order, part in enumerate(parts):
-        members[order :: len(parts)] = part
-    return members
-
-
-def _sample(codes: AnyArray, y: Floats, weight: Floats) -> tuple[AnyArray, ...]:
-    keys = np.arange(len(y), dtype=np.uint32)
-    return np.ascontiguousarray(codes), y.astype(np.float32), weight.astype(np.float32), keys
-
-
-def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]:
-    """Return the recipe of the native core (problem.hpp) for a table of weight n."""
-    steps = steps_of(spec, objective, n)
-    return {
-        "objective": objective.code,
-        "outputs": len(objective.start),
-        "start": [float(value) for value in objective.start],
-        "trees": spec.n_estimators,
-        "depth": spec.max_depth,
-        "learning_rate": steps.rate,
-        "l2": steps.l2,
-        "shrink": steps.shrink,
-        "noise": steps.noise,
-        "subsample": spec.subsample,
-        "variance_guard": steps.variance_l2,
-        "structure_rows": float(spec.structure_rows or 0),
-        "patience": spec.patience or 0,
-    }
+    def bins(self, max_bins: int) -> Bins | None:
+        """Return the bins that were given, or None."""
+        return None if self.borders is None else Bins.of(self.borders, max_bins)
 
 
 _FILE_TYPES = {

@@ -5,17 +5,22 @@ import os
 
 import joblib
 
+from epiboost.distributed.members import ON_CLUSTER
 
-def thread_count(n_jobs: int | None) -> int:
+
+def thread_count(n_jobs: int | str | None) -> int:
     """Return a number of threads for scikit-learn's ``n_jobs``: None or -1 is all cores, -2 all but one, and so on.
 
-    All cores are those this process may use; ``OMP_NUM_THREADS`` lowers them further, as it does for scikit-learn.
+    All cores are those this process may use; ``OMP_NUM_THREADS`` lowers them further, as it does for scikit-learn. What
+    is not done on a cluster, where ``n_jobs="dask"``, is done by all cores too.
 
     >>> thread_count(3)
     3
     """
+    if isinstance(n_jobs, str) and n_jobs == ON_CLUSTER:
+        n_jobs = None
     if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
-        message = f"n_jobs must be None or a whole number other than 0; got {n_jobs!r}"
+        message = f"n_jobs must be None, a whole number other than 0 or 'dask'; got {n_jobs!r}"
         raise ValueError(message)
     if n_jobs is not None and n_jobs > 0:
         return int(n_jobs)

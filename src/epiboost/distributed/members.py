@@ -1,0 +1,103 @@
+"""Members trained by the workers of a cluster, on one table that travels to each of them once.
+
+The table is handed to one worker; the others fetch it from each other when their first member asks for it. What a lost
+worker was doing is done anew by another: members are pure functions of table and seed, so that costs time and changes
+nothing. Should every worker that held the table be lost, it is handed out again.
+"""
+
+import asyncio
+import concurrent.futures
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from epiboost._optional import require
+
+Shared = TypeVar("Shared")
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+ON_CLUSTER = "dask"
+"""The ``n_jobs`` that stands for the workers of a cluster."""
+
+_ATTEMPTS = 5  # to hand the table out again
+_CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+
+
+class ClusterError(RuntimeError):
+    """A cluster that is not there, or not there any more."""
+
+
+def current_client() -> Any:  # noqa: ANN401 (a distributed.Client)
+    """Return the client that is in use, or say how to get one."""
+    distributed = require("distributed", extra="dask", purpose="n_jobs='dask'")
+    try:
+        return distributed.get_client()
+    except ValueError as error:
+        message = "there is no Dask client to train with; fit inside `with distributed.Client(...):`"
+        raise ClusterError(message) from error
+
+
+def fan_out(
+    work: Callable[[Shared, Piece, int], Result],
+    shared: Shared,
+    pieces: Sequence[Piece],
+    done: Callable[[int], None],
+) -> list[Result]:
+    """Call ``work(shared, piece, threads)`` for each piece on the workers; return the results in order.
+
+    Parameters
+    ----------
+    done : callable
+        Called with the number of pieces that are finished, whenever there is one more.
+    """
+    client = current_client()
+    threads = _threads_of_each(client, len(pieces))
+    results: dict[int, Result] = {}
+    for _ in range(_ATTEMPTS):
+        try:
+            _run(client, work, shared, pieces, threads, results, done)
+        except _CANCELLED as error:
+            if client.status != "running" or getattr(error, "reason", "") == "scheduler-connection-lost":
+                raise _gone() from error
+            continue  # the table was lost with the workers that held it
+        except (TimeoutError, OSError) as error:
+            raise _gone() from error
+        return [results[place] for place in range(len(pieces))]
+    message = f"the workers of the Dask cluster were lost {_ATTEMPTS} times before they finished; have they memory enough?"
+    raise ClusterError(message)
+
+
+def _run(
+    client: Any,  # noqa: ANN401 (a distributed.Client)
+    work: Callable[[Shared, Piece, int], Result],
+    shared: Shared,
+    pieces: Sequence[Piece],
+    threads: int,
+    results: dict[int, Result],
+    done: Callable[[int], None],
+) -> None:
+    """Fill in the results that are not there yet."""
+    distributed = require("distributed", extra="dask", purpose="n_jobs='dask'")
+    table = client.scatter(shared, hash=False)
+    places = {
+        client.submit(work, table, piece, threads, pure=False): place
+        for place, piece in enumerate(pieces)
+        if place not in results
+    }
+    for future in distributed.as_completed(places):
+        try:
+            results[places[future]] = future.result()
+        except distributed.KilledWorker as error:
+            message = f"workers were lost again and again while they trained a member: {error}"
+            raise ClusterError(message) from error
+        done(len(results))
+
+
+def _threads_of_each(client: Any, pieces: int) -> int:  # noqa: ANN401 (a distributed.Client)
+    """Return the threads that a piece may use: where pieces are fewer than the threads of the workers, several."""
+    threads = client.nthreads().values()
+    return max(1, min(sum(threads) // max(pieces, 1), *threads)) if threads else 1
+
+
+def _gone() -> ClusterError:
+    return ClusterError("the scheduler of the Dask cluster has gone; the model is not fitted. Connect and fit again")
