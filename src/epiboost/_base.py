@@ -15,6 +15,7 @@ from epiboost._typing import AnyArray, Family, Floats
 from epiboost.categories import vocabularies_from_file, vocabularies_to_file
 from epiboost.columns import Vocabularies, without_unused
 from epiboost.data import Dataset, check_table, check_weight, evaluation_parts, join
+from epiboost.distributed.scoring import lazily
 from epiboost.engines import Engine, Forest, check_asked, engine_named, forest_from_file
 from epiboost.members import EnsembleKind, Recipe
 from epiboost.posterior import Posterior
@@ -91,6 +92,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             self.forest_.predict(table, prefixes=self.prefixes_), self._known_family, getattr(self, "classes_", None)
         )
 
+    @lazily
     def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything a user may pass)
         """Split each row's uncertainty into what the data cannot tell and what the model has not seen.
 

@@ -49,7 +49,9 @@ class Bins:
                 message = f"borders must hold finite numbers that ascend, for each column; column {place} has {column}"
                 raise ValueError(message)
             if len(column) >= max_bins:
-                message = f"max_bins={max_bins} allows {max_bins - 1} borders a column; column {place} has {len(column)}"
+                message = (
+                    f"max_bins={max_bins} allows {max_bins - 1} borders a column; column {place} has {len(column)}"
+                )
                 raise ValueError(message)
         return cls._of_columns(columns)
 

@@ -9,6 +9,7 @@ from epiboost._base import BaseEpiBoost
 from epiboost._typing import AnyArray, Floats
 from epiboost.calibrated import CalibratedClassifier
 from epiboost.data import Dataset, check_classification_target, class_numbers, distinct_labels
+from epiboost.distributed.scoring import lazily
 
 
 class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
@@ -119,6 +120,7 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         """
         return self._train(X, y, sample_weight, eval_set)
 
+    @lazily
     def predict(self, X: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
         """Predict the most probable label.
 
@@ -134,6 +136,7 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         labels: AnyArray = self.classes_[most_probable]
         return labels
 
+    @lazily
     def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
         """Predict class probabilities: the mean over members.
 
@@ -148,6 +151,7 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         """
         return self.predict_posterior(X).mean
 
+    @lazily
     def predict_log_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
         """Predict the logarithms of the class probabilities.
 

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
+from epiboost._dask import refuse_collection
 from epiboost._typing import AnyArray, Floats
 from epiboost.columns import asked_columns, holds_words, learn_columns, read_columns
 
@@ -65,6 +66,7 @@ def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", r
         return _narrow(X)
     elif isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and not estimator.vocabularies_:
         return _narrow(_check_numbers(estimator, X, y=y, reset=reset))  # most often it is so, and no more is to ask
+    refuse_collection(X, "X", "predict_uncertainty, predict and their like take it partition by partition")
     if not nw.dependencies.is_into_dataframe(X):
         if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
             message = "X is a lazy frame; collect it first"

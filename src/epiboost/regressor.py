@@ -11,6 +11,7 @@ from epiboost._base import BaseEpiBoost
 from epiboost._typing import AnyArray, Floats
 from epiboost.calibrated import CalibratedRegressor
 from epiboost.data import Dataset, check_regression_target
+from epiboost.distributed.scoring import lazily
 from epiboost.engines import Engine
 from epiboost.members import EnsembleKind
 
@@ -169,6 +170,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
     def predict(self, X: Any, *, return_std: Literal[False] = False) -> Floats: ...  # noqa: ANN401
     @overload
     def predict(self, X: Any, *, return_std: Literal[True]) -> tuple[Floats, Floats]: ...  # noqa: ANN401
+    @lazily
     def predict(self, X: Any, *, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Predict the mean of the posterior.
 
@@ -187,6 +189,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         posterior = self.predict_posterior(X)
         return (posterior.mean, posterior.std) if return_std else posterior.mean
 
+    @lazily
     def predict_interval(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> Floats:  # noqa: ANN401
         """Predict the central interval that holds the target with the given probability.
 
@@ -204,6 +207,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         """
         return self.predict_posterior(X).interval(coverage)
 
+    @lazily
     def predict_quantile(self, X: Any, q: npt.ArrayLike) -> Floats:  # noqa: ANN401 (anything a user may pass)
         """Predict quantiles of the members' mixture.
 

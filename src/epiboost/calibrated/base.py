@@ -15,6 +15,7 @@ from epiboost import persistence
 from epiboost._base import BaseEpiBoost, of_another_kind
 from epiboost._calibration import check_share, conformal_quantile, rows_for
 from epiboost._typing import AnyArray, Floats, Integers
+from epiboost.distributed.scoring import lazily
 from epiboost.posterior import Posterior
 from epiboost.uncertainty import Uncertainty
 
@@ -32,6 +33,7 @@ class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.scale_share = scale_share
         self.random_state = random_state
 
+    @lazily
     def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything a user may pass)
         """Split each row's calibrated uncertainty into data and knowledge.
 

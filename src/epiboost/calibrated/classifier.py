@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from epiboost._calibration import fit_temperature, temper
 from epiboost._typing import AnyArray, Floats
 from epiboost.calibrated.base import BaseCalibrated
+from epiboost.distributed.scoring import lazily
 from epiboost.labels import label_codes
 from epiboost.posterior import Posterior
 
@@ -98,6 +99,7 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         self.scores_: Floats = np.sort(1.0 - probability[for_guarantee, codes[for_guarantee]])
         return self
 
+    @lazily
     def predict(self, X: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
         """Predict the most probable label.
 
@@ -112,6 +114,7 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         labels: AnyArray = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return labels
 
+    @lazily
     def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
         """Predict calibrated class probabilities.
 
@@ -126,6 +129,7 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         """
         return self.predict_posterior(X).mean
 
+    @lazily
     def predict_log_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
         """Predict the logarithms of the class probabilities.
 
@@ -142,6 +146,7 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
             logarithms: Floats = np.log(self.predict_proba(X))
         return logarithms
 
+    @lazily
     def predict_set(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> npt.NDArray[np.bool_]:  # noqa: ANN401
         """Predict sets of classes that hold the true one with at least the given probability.
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from epiboost._calibration import Scales, fit_scales
 from epiboost._typing import AnyArray, Floats
 from epiboost.calibrated.base import BaseCalibrated
+from epiboost.distributed.scoring import lazily
 from epiboost.posterior import Posterior
 
 _ANY_COVERAGE = 1e-9
@@ -105,6 +106,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
     def predict(self, X: Any, *, return_std: Literal[False] = False) -> Floats: ...  # noqa: ANN401
     @overload
     def predict(self, X: Any, *, return_std: Literal[True]) -> tuple[Floats, Floats]: ...  # noqa: ANN401
+    @lazily
     def predict(self, X: Any, *, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Predict the mean, which calibration does not change.
 
@@ -123,6 +125,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
         posterior = self.predict_posterior(X)
         return (posterior.mean, posterior.std) if return_std else posterior.mean
 
+    @lazily
     def predict_interval(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> Floats:  # noqa: ANN401
         """Predict intervals that hold the target with at least the given probability.
 
@@ -149,6 +152,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
         center = posterior.mean.reshape(-1, *[1] * quantile.ndim)
         return np.stack([center - width, center + width], axis=-1)
 
+    @lazily
     def predict_quantile(self, X: Any, q: npt.ArrayLike) -> Floats:  # noqa: ANN401 (anything a user may pass)
         """Predict the ends of the guaranteed intervals: those of 0.05 and 0.95 are the ends of the one of 0.9.
 

@@ -7,7 +7,8 @@ nothing. Should every worker that held the table be lost, it is handed out again
 
 import asyncio
 import concurrent.futures
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from epiboost._optional import require
@@ -38,12 +39,9 @@ def current_client() -> Any:  # noqa: ANN401 (a distributed.Client)
 
 
 def fan_out(
-    work: Callable[[Shared, Piece, int], Result],
-    shared: Shared,
-    pieces: Sequence[Piece],
-    done: Callable[[int], None],
+    work: Callable[..., Result], shared: Shared, pieces: Sequence[Piece], done: Callable[[int], None]
 ) -> list[Result]:
-    """Call ``work(shared, piece, threads)`` for each piece on the workers; return the results in order.
+    """Call ``work(shared, piece, threads=...)`` for each piece on the workers; return the results in order.
 
     Parameters
     ----------
@@ -51,46 +49,46 @@ def fan_out(
         Called with the number of pieces that are finished, whenever there is one more.
     """
     client = current_client()
-    threads = _threads_of_each(client, len(pieces))
+    own_work = functools.partial(work, threads=_threads_of_each(client, len(pieces)))
     results: dict[int, Result] = {}
+
+    def finished(place: int, result: Result) -> None:
+        results[place] = result
+        done(len(results))
+
     for _ in range(_ATTEMPTS):
+        left = {place: piece for place, piece in enumerate(pieces) if place not in results}
         try:
-            _run(client, work, shared, pieces, threads, results, done)
+            _run(client, own_work, shared, left, finished)
         except _CANCELLED as error:
             if client.status != "running" or getattr(error, "reason", "") == "scheduler-connection-lost":
                 raise _gone() from error
             continue  # the table was lost with the workers that held it
-        except (TimeoutError, OSError) as error:
+        except OSError as error:  # a time-out is one too
             raise _gone() from error
         return [results[place] for place in range(len(pieces))]
-    message = f"the workers of the Dask cluster were lost {_ATTEMPTS} times before they finished; have they memory enough?"
+    message = f"the workers of the cluster were lost {_ATTEMPTS} times before they finished; have they memory enough?"
     raise ClusterError(message)
 
 
 def _run(
     client: Any,  # noqa: ANN401 (a distributed.Client)
-    work: Callable[[Shared, Piece, int], Result],
+    work: Callable[[Shared, Piece], Result],
     shared: Shared,
-    pieces: Sequence[Piece],
-    threads: int,
-    results: dict[int, Result],
-    done: Callable[[int], None],
+    pieces: Mapping[int, Piece],
+    finished: Callable[[int, Result], None],
 ) -> None:
-    """Fill in the results that are not there yet."""
+    """Work on all pieces, and hand each result out with its place as it comes."""
     distributed = require("distributed", extra="dask", purpose="n_jobs='dask'")
     table = client.scatter(shared, hash=False)
-    places = {
-        client.submit(work, table, piece, threads, pure=False): place
-        for place, piece in enumerate(pieces)
-        if place not in results
-    }
+    places = {client.submit(work, table, piece, pure=False): place for place, piece in pieces.items()}
     for future in distributed.as_completed(places):
         try:
-            results[places[future]] = future.result()
+            result = future.result()
         except distributed.KilledWorker as error:
             message = f"workers were lost again and again while they trained a member: {error}"
             raise ClusterError(message) from error
-        done(len(results))
+        finished(places[future], result)
 
 
 def _threads_of_each(client: Any, pieces: int) -> int:  # noqa: ANN401 (a distributed.Client)

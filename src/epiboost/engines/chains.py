@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from epiboost._native import native
-from epiboost._typing import AnyArray, Bytes, Floats, Integers
+from epiboost._typing import AnyArray, Bytes, Floats
 from epiboost.distributed.members import fan_out
 from epiboost.engines.binned import BinnedRows
 from epiboost.engines.steps import steps_of
@@ -64,22 +64,21 @@ def chain_table(
     return ChainTable(tuple(rows.tables), y, weight, rows.bins.counts, watched, options)
 
 
-def train_here(
-    samples: Sequence[Any], watched: Any, options: Mapping[str, Any], seeds: Integers, threads: int, progress: Progress
-) -> Trees:  # noqa: ANN401 (a class of the native module)
+def train_here(table: ChainTable, seeds: AnyArray, threads: int, progress: Progress) -> Trees:
     """Train one chain a seed on the threads of this machine."""
+    samples, watched, options = table.samples(), table.watched(), table.options
+    del table  # of a large table every copy counts
     total = len(seeds) * options["trees"]
-    orders = len(samples)
     parts: list[Trees] = []
     for order, sample in enumerate(samples):
         before = sum(len(part[0]) for part in parts) * options["trees"]
-        own = np.ascontiguousarray(seeds[order::orders])
+        own = np.ascontiguousarray(seeds[order :: len(samples)])
         parts.append(native().train(sample, watched, own, options, threads, _from(before, progress, total)))
     progress(total, total)
     return tuple(_interleaved(arrays) for arrays in zip(*parts, strict=True))
 
 
-def train_on_cluster(table: ChainTable, seeds: Integers, progress: Progress) -> Trees:
+def train_on_cluster(table: ChainTable, seeds: AnyArray, progress: Progress) -> Trees:
     """Train one chain a seed on the workers of the cluster that is in use; the same bits as those of `train_here`."""
     trees = table.options["trees"]
     members = list(enumerate(seeds.tolist()))
@@ -112,7 +111,7 @@ def _sample(codes: AnyArray, y: AnyArray, weight: AnyArray, counts: AnyArray) ->
     return native().Sample(np.ascontiguousarray(codes), y, weight, keys, counts)
 
 
-def _member(table: ChainTable, member: tuple[int, int], threads: int) -> Trees:
+def _member(table: ChainTable, member: tuple[int, int], *, threads: int) -> Trees:
     """Train one chain: the work of a worker."""
     number, seed = member
     codes = table.tables[number % len(table.tables)]

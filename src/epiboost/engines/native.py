@@ -152,7 +152,8 @@ class NativeForest:
         }
 
     @classmethod
-    def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_jobs: int | str | None
+    def from_file(
+        cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_jobs: int | str | None
     ) -> "NativeForest":
         """Build a forest from a model file's parts; anything that does not fit together is a ValueError."""
         _check_arrays(header, arrays)
@@ -197,14 +198,12 @@ class NativeEngine:
         bins, encoding, objective = ready.bins, ready.encoding, ready.objective
         evaluation = None if data.evaluation is None else bin_evaluation(data.evaluation, ready, threads)
         options = options_of(specs[0], objective, float(ready.weight.sum()))
-        table = chain_table(ready, evaluation, options)
-        del ready, data  # of a large table every copy counts
+        tables = [chain_table(ready, evaluation, options)]
+        del ready, data, evaluation  # of a large table every copy counts: whoever trains may let go of it
         if self.n_jobs == ON_CLUSTER:
-            trees = train_on_cluster(table, seeds, progress)
+            trees = train_on_cluster(tables.pop(), seeds, progress)
         else:
-            samples, watched = table.samples(), table.watched()
-            del table
-            trees = train_here(samples, watched, options, seeds, threads, progress)
+            trees = train_here(tables.pop(), seeds, threads, progress)
         feature, threshold, leaf, count, losses = trees
         kept = int(count.max())
         return NativeForest(
