@@ -11,10 +11,13 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost import persistence
+from epiboost._dask import kind_of, refuse_collection
+from epiboost._partitioned import PartitionedFit
 from epiboost._typing import AnyArray, Family, Floats
 from epiboost.categories import vocabularies_from_file, vocabularies_to_file
 from epiboost.columns import Vocabularies, without_unused
 from epiboost.data import Dataset, check_table, check_weight, evaluation_parts, join
+from epiboost.distributed.members import ON_CLUSTER
 from epiboost.distributed.scoring import lazily
 from epiboost.engines import Engine, Forest, check_asked, engine_named, forest_from_file
 from epiboost.members import EnsembleKind, Recipe
@@ -25,7 +28,7 @@ from epiboost.uncertainty import Uncertainty
 _KINDS_OF_FILES = ("EpiBoostRegressor", "EpiBoostClassifier", "CalibratedRegressor", "CalibratedClassifier")
 
 
-class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseEpiBoost(PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The steps of both estimators; the classes that users see are `EpiBoostRegressor` and `EpiBoostClassifier`."""
 
     _kinds: ClassVar[dict[str, type["BaseEpiBoost"]]] = {}
@@ -52,7 +55,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
-        n_jobs: int | None = None,
+        n_jobs: int | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -217,22 +220,32 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         if recipe.early_stopping_rounds is not None and parts is None:
             message = "early_stopping_rounds needs an eval_set to watch; fit(X, y, eval_set=(X_valid, y_valid))"
             raise ValueError(message)
-        table = check_table(self, X, y=y, reset=True)
-        joined, y, weight = join(table, self._check_target(y), check_weight(sample_weight, len(table)))
-        if self.vocabularies_ and len(joined) < len(table):
-            joined, self.vocabularies_ = without_unused(joined, self.vocabularies_)
-        data = self._learn_target(joined, y, weight)
-        evaluation = None if parts is None else self._evaluation(*parts)
-        data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, _sizes(self.vocabularies_))
-        if len(data.y) < 2:  # noqa: PLR2004 (a spread needs two)
-            message = f"Found {len(data.y)} sample(s) of positive weight while a minimum of 2 is required."
-            raise ValueError(message)
+        if kind_of(X) is None:
+            data = self._read_rows(X, y, sample_weight, parts)
+        else:
+            data = self._read_partitions(engine, X, y, sample_weight, parts)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         with progress_bar("Training", enabled=bool(self.verbose)) as progress:
             self.forest_: Forest = engine.fit(data, recipe.specs(seed), progress)
         self.prefixes_ = recipe.prefixes
         self._note_training()
         return self
+
+    def _read_rows(self, X: Any, y: Any, sample_weight: Any, watched: tuple[Any, Any, Any] | None) -> Dataset:  # noqa: ANN401
+        """Return the training rows of a table in memory, and those that are watched."""
+        for name, column in (("y", y), ("sample_weight", sample_weight)):
+            refuse_collection(column, name, "compute it, or give X as a Dask collection too")
+        table = check_table(self, X, y=y, reset=True)
+        joined, y, weight = join(table, self._check_target(y), check_weight(sample_weight, len(table)))
+        if self.vocabularies_ and len(joined) < len(table):
+            joined, self.vocabularies_ = without_unused(joined, self.vocabularies_)
+        data = self._learn_target(joined, y, weight)
+        evaluation = None if watched is None else self._evaluation(*watched)
+        data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, _sizes(self.vocabularies_))
+        if len(data.y) < 2:  # noqa: PLR2004 (a spread needs two)
+            message = f"Found {len(data.y)} sample(s) of positive weight while a minimum of 2 is required."
+            raise ValueError(message)
+        return data
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
@@ -246,6 +259,9 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         engine = engine_named(self.engine, n_jobs=self.n_jobs, params=self.engine_params)
         defaults = {name: of.default for name, of in inspect.signature(type(self).__init__).parameters.items()}
         check_asked(engine, str(self.engine), self.get_params(deep=False), defaults)
+        if self.n_jobs == ON_CLUSTER and not getattr(engine, "trains_on_cluster", False):
+            message = f"engine={self.engine!r} trains on this machine; n_jobs='dask' is for engine='native'"
+            raise ValueError(message)
         return engine
 
     def _evaluation(self, X: Any, y: Any, weight: Any) -> Dataset:  # noqa: ANN401 (anything a user may pass)

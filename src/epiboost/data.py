@@ -31,8 +31,9 @@ class Dataset:
 
     Attributes
     ----------
-    X : array of shape (n, features) or BinnedTable
-        float32 or float64; NaN is a missing value. Bins only for an engine that says that it ``takes_bins``.
+    X : array of shape (n, features)
+        float32 or float64; NaN is a missing value. For an engine that ``takes_partitions`` it may be a `BinnedTable`
+        or `PartitionedRows`, which have their targets with them: then y and weight are empty.
     y : array of shape (n,)
         Target values, or class numbers 0, 1, …
     weight : array of shape (n,)
@@ -46,12 +47,30 @@ class Dataset:
         column holds categories. Codes count from 0; -1 is a category that training has not seen, NaN a missing one.
     """
 
-    X: AnyArray
+    X: Any
     y: Floats
     weight: Floats
     n_classes: int
     evaluation: "Dataset | None" = None
     sizes: tuple[int, ...] = ()
+
+
+class KnownColumns(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What an estimator knows of its columns: checks tables wherever it is sent.
+
+    Parameters
+    ----------
+    estimator : an estimator that has seen the columns of its table
+    """
+
+    def __init__(self, estimator: BaseEstimator) -> None:
+        for name in ("categorical_features", "n_features_in_", "feature_names_in_", "vocabularies_"):
+            if hasattr(estimator, name):
+                setattr(self, name, getattr(estimator, name))
+
+    def __call__(self, table: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
+        """Return the table as floats."""
+        return check_table(self, table, reset=False)
 
 
 def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", reset: bool) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
@@ -251,6 +270,11 @@ def distinct_labels(labels: AnyArray) -> AnyArray:
         kinds = sorted({type(label).__name__ for label in labels})
         message = f"y mixes labels that have no order, of types {', '.join(kinds)}; make them all text or all numbers"
         raise ValueError(message) from error
+
+
+def label_numbers(labels: Any, classes: AnyArray) -> Floats:  # noqa: ANN401 (anything a user may pass)
+    """Check labels and return their places among the classes."""
+    return class_numbers(check_classification_target(labels), classes)
 
 
 def class_numbers(labels: AnyArray, classes: AnyArray) -> Floats:

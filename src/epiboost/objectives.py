@@ -71,10 +71,16 @@ class Normal:
         location = float((shares * unit).sum())
         scale = float(np.sqrt((shares * (unit - location) ** 2).sum()))
         spread = scale * size
-        if not (np.isfinite(spread * spread) and spread * spread > np.finfo(np.float64).tiny):
-            message = f"y has a standard deviation of {spread:.3g}, whose square is no number; rescale y"
-            raise ValueError(message)
+        _check_spread(spread)
         return cls(location * size, spread)
+
+    @classmethod
+    def around(cls, mean: float, spread: float) -> "Normal":
+        """Take location and scale as they are, if their squares are numbers."""
+        if spread <= _NEAR_ZERO * abs(mean):
+            return cls(mean, _NEAR_ZERO * (abs(mean) or 1.0))
+        _check_spread(spread)
+        return cls(mean, spread)
 
     @property
     def start(self) -> Floats:
@@ -180,6 +186,12 @@ class Categorical:
     def to_header(self) -> dict[str, Any]:
         """Return the logarithms of the shares."""
         return {"name": "categorical", "log_shares": list(self.log_shares)}
+
+
+def _check_spread(spread: float) -> None:
+    if not (np.isfinite(spread * spread) and spread * spread > np.finfo(np.float64).tiny):
+        message = f"y has a standard deviation of {spread:.3g}, whose square is no number; rescale y"
+        raise ValueError(message)
 
 
 def objective_of(y: Floats, weight: Floats, n_classes: int) -> Objective:

@@ -62,10 +62,10 @@ def fan_out(
             _run(client, own_work, shared, left, finished)
         except _CANCELLED as error:
             if client.status != "running" or getattr(error, "reason", "") == "scheduler-connection-lost":
-                raise _gone() from error
+                raise scheduler_gone() from error
             continue  # the table was lost with the workers that held it
         except OSError as error:  # a time-out is one too
-            raise _gone() from error
+            raise scheduler_gone() from error
         return [results[place] for place in range(len(pieces))]
     message = f"the workers of the cluster were lost {_ATTEMPTS} times before they finished; have they memory enough?"
     raise ClusterError(message)
@@ -88,7 +88,8 @@ def _run(
         except distributed.KilledWorker as error:
             message = f"workers were lost again and again while they trained a member: {error}"
             raise ClusterError(message) from error
-        finished(places[future], result)
+        finished(places.pop(future), result)
+        future.release()  # it is here: it need not be computed again if its worker is lost
 
 
 def _threads_of_each(client: Any, pieces: int) -> int:  # noqa: ANN401 (a distributed.Client)
@@ -97,5 +98,6 @@ def _threads_of_each(client: Any, pieces: int) -> int:  # noqa: ANN401 (a distri
     return max(1, min(sum(threads) // max(pieces, 1), *threads)) if threads else 1
 
 
-def _gone() -> ClusterError:
+def scheduler_gone() -> ClusterError:
+    """Return the error that says so."""
     return ClusterError("the scheduler of the Dask cluster has gone; the model is not fitted. Connect and fit again")

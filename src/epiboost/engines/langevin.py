@@ -57,10 +57,9 @@ class LangevinObjective:
         scores = start + decay**tree * raw.reshape(len(weight), len(start)).astype(np.float64)
         gradient = weight[:, np.newaxis] * gradient_of(objective, scores, self.rows.y)
         if self.steps.noise:
-            keys = np.arange(len(weight), dtype=np.uint32)
             deviation = self.steps.noise * np.sqrt(weight)
             for output in range(len(start)):
-                gradient[:, output] += deviation * native().langevin_noise(self.spec.seed, tree, keys, output)
+                gradient[:, output] += deviation * native().langevin_noise(self.spec.seed, tree, self.rows.keys, output)
         scale = self._scale(len(start))
         return gradient * (scale * decay ** -(tree + 1)), weight[:, np.newaxis] * scale
 
@@ -82,7 +81,6 @@ class LangevinObjective:
         weight = self.rows.weight
         if self.spec.subsample >= 1.0:
             return weight
-        keys = np.arange(len(weight), dtype=np.uint32)
         unused = 2 * len(self.rows.objective.start)  # outputs that have no noise of their own
-        drawn = native().langevin_noise(self.spec.seed, tree, keys, unused) < ndtri(self.spec.subsample)
+        drawn = native().langevin_noise(self.spec.seed, tree, self.rows.keys, unused) < ndtri(self.spec.subsample)
         return np.where(drawn, weight, 0.0)

@@ -6,7 +6,7 @@ reads them (predictor.hpp).
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -188,7 +188,10 @@ class NativeEngine:
     """
 
     n_jobs: int | str | None = None
-    borders: Sequence[Sequence[float]] | None = None
+    borders: Sequence[Sequence[float]] | None = field(default=None, repr=False)
+
+    takes_partitions: ClassVar[str] = "bins"
+    trains_on_cluster: ClassVar[bool] = True
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:
         """Train one chain a spec; specs may differ in their seeds alone."""

@@ -19,6 +19,8 @@ class Rows:
     X : array of shape (n, features)
         Numbers; columns of categories hold codes, see `Dataset`.
     y, weight : arrays of shape (n,)
+    keys : array of shape (n,)
+        The rows' names in the noise function.
     evaluation : (X, y, weight) or None
         Rows that are watched.
     """
@@ -26,6 +28,7 @@ class Rows:
     X: AnyArray
     y: Floats
     weight: Floats
+    keys: AnyArray
     objective: Objective
     sizes: tuple[int, ...]
     evaluation: tuple[AnyArray, Floats, Floats] | None
@@ -50,4 +53,5 @@ def learning_rows(data: Dataset) -> Rows:
     objective = objective_of(y, weight, data.n_classes)
     watched = data.evaluation
     evaluation = None if watched is None else (watched.X, objective.encode(watched.y), watched.weight)
-    return Rows(table[chosen], objective.encode(y), weight, objective, data.sizes, evaluation)
+    keys = np.arange(len(y), dtype=np.uint32)
+    return Rows(table[chosen], objective.encode(y), weight, keys, objective, data.sizes, evaluation)

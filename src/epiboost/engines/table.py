@@ -88,7 +88,7 @@ def engine_names() -> tuple[str, ...]:
     return tuple(_TABLE)
 
 
-def engine_named(engine: str | Engine, *, n_jobs: int | None, params: Mapping[str, Any] | None = None) -> Engine:
+def engine_named(engine: str | Engine, *, n_jobs: int | str | None, params: Mapping[str, Any] | None = None) -> Engine:
     """Return the engine of that name with its own parameters, or the engine itself."""
     if params is not None and not (isinstance(params, Mapping) and all(isinstance(name, str) for name in params)):
         message = f"engine_params must be None or a dictionary from names to values; got {params!r}"
@@ -126,7 +126,7 @@ def check_asked(engine: Engine, name: str, asked: Mapping[str, Any], defaults: M
 
 
 def forest_from_file(
-    engine: str, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], *, n_jobs: int | None
+    engine: str, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], *, n_jobs: int | str | None
 ) -> Forest:
     """Return the forest that an engine's `Forest.to_file` described; a ValueError if the parts do not fit."""
     forest: Forest = _imported(_entry(engine).read_forest)(header, arrays, n_jobs)

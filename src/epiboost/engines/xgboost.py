@@ -10,12 +10,14 @@ import numpy as np
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Bytes
 from epiboost.data import Dataset
+from epiboost.distributed.rows import PartitionedRows
 from epiboost.engines.booster import Booster, BoosterForest, Chain, evaluation_of, grow, our_errors, refuse_own
 from epiboost.engines.crew import Grown, train_members
 from epiboost.engines.langevin import LangevinObjective
 from epiboost.engines.rows import Rows, learning_rows
 from epiboost.engines.steps import steps_of
 from epiboost.engines.threads import thread_count
+from epiboost.engines.xgboost_dask import train_partitioned
 from epiboost.members import MemberSpec
 from epiboost.progress import Progress
 
@@ -79,6 +81,7 @@ class XGBoostEngine:
     """
 
     cannot = ("structure_rows",)
+    takes_partitions = "rows"
 
     def __init__(self, *, n_jobs: int | None = None, **options: Any) -> None:  # noqa: ANN401 (XGBoost's)
         refuse_own(options, _OWN)
@@ -91,6 +94,8 @@ class XGBoostEngine:
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> XGBoostForest:
         """Train one chain a spec on one dataset; specs may differ in their seeds alone."""
+        if isinstance(data.X, PartitionedRows):
+            return self._fit_partitions(data.X, specs, progress)
         library = _library()
         spec, threads, rows = specs[0], thread_count(self.n_jobs), learning_rows(data)
         steps = steps_of(spec, rows.objective, rows.total)
@@ -111,6 +116,22 @@ class XGBoostEngine:
             decay=steps.decay,
             sizes=rows.sizes or (0,) * rows.X.shape[1],
             evaluation=evaluation_of(chains),
+            n_jobs=self.n_jobs,
+        )
+
+    def _fit_partitions(self, rows: PartitionedRows, specs: Sequence[MemberSpec], progress: Progress) -> XGBoostForest:
+        """Train where the rows are, all workers together at one chain after the other."""
+        steps = steps_of(specs[0], rows.objective, rows.total)
+        settings = {**_settings(specs[0], steps.rate, steps.l2), **self.options}
+        with our_errors("XGBoost", _library().core.XGBoostError):
+            boosters = train_partitioned(rows, specs, steps, settings, progress)
+        return XGBoostForest(
+            boosters=tuple(boosters),
+            objective=rows.objective,
+            count=np.full(len(boosters), specs[0].n_estimators, dtype=np.int64),
+            decay=steps.decay,
+            sizes=(0,) * rows.n_features,
+            evaluation=np.empty((len(boosters), 0)),
             n_jobs=self.n_jobs,
         )
 

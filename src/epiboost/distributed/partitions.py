@@ -1,0 +1,109 @@
+"""Collections of Dask as lists of partitions, each of which becomes a table in memory when it is its turn."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from epiboost._dask import kind_of
+from epiboost._optional import require
+from epiboost._typing import AnyArray
+
+Reader: TypeAlias = Callable[[Any], AnyArray]
+"""Turns a partition into a checked array of floats, shape (n, features)."""
+
+_AHEAD = 2  # partitions a thread whose results may wait
+
+
+def partitions_of(collection: Any) -> list[Any]:  # noqa: ANN401 (a collection of Dask)
+    """Return the partitions of rows, each as a Delayed."""
+    if kind_of(collection) == "array" and collection.ndim > 1:
+        collection = collection.rechunk(dict.fromkeys(range(1, collection.ndim), -1))
+    return list(np.ravel(np.array(collection.to_delayed(), dtype=object)))
+
+
+def aligned_partitions(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]]:  # noqa: ANN401 (collections of Dask)
+    """Return (table, target, weight) of each partition, as Delayed; the weight is None if there are none."""
+    for name, column in (("y", y), ("sample_weight", weight)):
+        if kind_of(column) is None and not (name == "sample_weight" and column is None):
+            message = f"{name} must be a Dask collection in the partitions of X; got {type(column).__name__}"
+            raise TypeError(message)
+    columns = [y] if weight is None else [y, weight]
+    if kind_of(X) == "frame" and all(kind_of(column) in {"series", "frame"} for column in columns):
+        _refuse_other_cuts(X, columns)
+        # one read of all that is needed: partitions of single columns may be put together when they are read
+        pandas = require("pandas", extra="dask", purpose="a table in partitions")
+        meta = pandas.Series(dtype=object)
+        joined = X.map_partitions(_together, *columns, align_dataframes=False, meta=meta, enforce_metadata=False)
+        return [(part.iloc[0], part.iloc[1], None if weight is None else part.iloc[2]) for part in joined.to_delayed()]
+    cut = [partitions_of(column) for column in (X, *columns)]
+    if len({len(parts) for parts in cut}) > 1:
+        raise _other_cuts([len(parts) for parts in cut])
+    return [(*parts, None)[:3] for parts in zip(*cut, strict=True)]  # type: ignore[misc]
+
+
+def some_rows(X: Any) -> Any:  # noqa: ANN401 (a collection of Dask, a table in memory)
+    """Return a small table in memory that has the columns of a collection; its values mean nothing."""
+    kind = kind_of(X)
+    if kind == "frame":
+        return X._meta_nonempty  # noqa: SLF001 (Dask has no other name for it)
+    if kind != "array" or X.ndim != 2:  # noqa: PLR2004 (rows and columns)
+        message = "X must be a Dask frame, or a Dask array with rows and columns"
+        raise ValueError(message)
+    return np.zeros((2, X.shape[1]), dtype=X.dtype)
+
+
+def in_memory(column: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
+    """Return a target or weights as they are, or collected if they are in partitions."""
+    if kind_of(column) is None:
+        return column
+    parts = [part for batch in batches(partitions_of(column), _values) for part in batch]
+    return np.concatenate(parts)
+
+
+def batches(parts: Sequence[Any], work: Callable[..., Any], *arguments: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
+    """Yield ``work(part, *arguments)`` of all partitions in order, so many at a time as can be worked on at once."""
+    dask = require("dask", extra="dask", purpose="a table in partitions")
+    held = [dask.delayed(argument, pure=False, traverse=False) for argument in arguments]
+    size = _AHEAD * _threads()
+    for first in range(0, len(parts), size):
+        yield dask.compute(*[dask.delayed(work, pure=False)(part, *held) for part in parts[first : first + size]])
+
+
+def read_part(part: Any, read: Reader, n_features: int) -> AnyArray:  # noqa: ANN401 (a table in memory)
+    """Return one partition as floats; a partition may be empty."""
+    return read(part) if len(part) else np.empty((0, n_features))
+
+
+def _together(*columns: Any) -> Any:  # noqa: ANN401 (tables in memory, a pandas.Series of them)
+    pandas = require("pandas", extra="dask", purpose="a table in partitions")
+    together = pandas.Series([None] * len(columns), dtype=object)
+    for place, column in enumerate(columns):
+        together.iat[place] = column
+    return together
+
+
+def _refuse_other_cuts(X: Any, columns: Sequence[Any]) -> None:  # noqa: ANN401 (collections of Dask)
+    counts = [part.npartitions for part in (X, *columns)]
+    if len(set(counts)) > 1:
+        raise _other_cuts(counts)
+
+
+def _other_cuts(counts: Sequence[int]) -> ValueError:
+    message = f"X, y and sample_weight must be cut into the same partitions; they have {', '.join(map(str, counts))}"
+    return ValueError(message)
+
+
+def _values(part: Any) -> AnyArray:  # noqa: ANN401 (an array, a series or a frame)
+    return part if isinstance(part, np.ndarray) else np.asarray(part.to_numpy())
+
+
+def _threads() -> int:
+    """Return how many partitions are worked on at a time: by the cluster that is in use, or here."""
+    distributed = require("dask.base", extra="dask", purpose="a table in partitions")
+    scheduler = distributed.get_scheduler()
+    client = getattr(scheduler, "__self__", None)
+    if client is not None and hasattr(client, "nthreads"):
+        return max(1, sum(client.nthreads().values()))
+    return os.cpu_count() or 1
