@@ -67,6 +67,12 @@ class Bins:
         sizes = [len(column) for column in columns]
         return cls(np.concatenate([*columns, np.empty(0)]), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
+    def check_width(self, columns: int) -> None:
+        """Raise an error if a table has more or fewer columns than there are borders for."""
+        if self.n_features != columns:
+            message = f"borders are given for {self.n_features} columns; X has {columns}"
+            raise ValueError(message)
+
     def joined(self, other: "Bins") -> "Bins":
         """Return the borders of these columns and, after them, of others."""
         offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])

@@ -20,8 +20,9 @@ Result = TypeVar("Result")
 ON_CLUSTER = "dask"
 """The ``n_jobs`` that stands for the workers of a cluster."""
 
-_ATTEMPTS = 5  # to hand the table out again
-_CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+_ATTEMPTS = 5  # at handing the table out
+CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+"""What waiting for a cluster ends with when it is gone."""
 
 
 class ClusterError(RuntimeError):
@@ -60,7 +61,7 @@ def fan_out(
         left = {place: piece for place, piece in enumerate(pieces) if place not in results}
         try:
             _run(client, own_work, shared, left, finished)
-        except _CANCELLED as error:
+        except CANCELLED as error:
             if client.status != "running" or getattr(error, "reason", "") == "scheduler-connection-lost":
                 raise scheduler_gone() from error
             continue  # the table was lost with the workers that held it

@@ -9,6 +9,7 @@ import numpy as np
 from epiboost._dask import kind_of
 from epiboost._optional import require
 from epiboost._typing import AnyArray
+from epiboost.distributed.members import CANCELLED, scheduler_gone
 
 Reader: TypeAlias = Callable[[Any], AnyArray]
 """Turns a partition into a checked array of floats, shape (n, features)."""
@@ -40,7 +41,7 @@ def aligned_partitions(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]
     cut = [partitions_of(column) for column in (X, *columns)]
     if len({len(parts) for parts in cut}) > 1:
         raise _other_cuts([len(parts) for parts in cut])
-    return [(*parts, None)[:3] for parts in zip(*cut, strict=True)]  # type: ignore[misc]
+    return [(*parts, None)[:3] for parts in zip(*cut, strict=True)]
 
 
 def some_rows(X: Any) -> Any:  # noqa: ANN401 (a collection of Dask, a table in memory)
@@ -68,7 +69,17 @@ def batches(parts: Sequence[Any], work: Callable[..., Any], *arguments: Any) -> 
     held = [dask.delayed(argument, pure=False, traverse=False) for argument in arguments]
     size = _AHEAD * _threads()
     for first in range(0, len(parts), size):
-        yield dask.compute(*[dask.delayed(work, pure=False)(part, *held) for part in parts[first : first + size]])
+        yield computed(*[dask.delayed(work, pure=False)(part, *held) for part in parts[first : first + size]])
+
+
+def computed(*delayed: Any) -> tuple[Any, ...]:  # noqa: ANN401 (Delayed)
+    """Return what Dask computes, on the cluster that is in use or here."""
+    dask = require("dask", extra="dask", purpose="a table in partitions")
+    try:
+        results: tuple[Any, ...] = dask.compute(*delayed)
+    except CANCELLED as error:
+        raise scheduler_gone() from error
+    return results
 
 
 def read_part(part: Any, read: Reader, n_features: int) -> AnyArray:  # noqa: ANN401 (a table in memory)
@@ -101,9 +112,8 @@ def _values(part: Any) -> AnyArray:  # noqa: ANN401 (an array, a series or a fra
 
 def _threads() -> int:
     """Return how many partitions are worked on at a time: by the cluster that is in use, or here."""
-    distributed = require("dask.base", extra="dask", purpose="a table in partitions")
-    scheduler = distributed.get_scheduler()
-    client = getattr(scheduler, "__self__", None)
-    if client is not None and hasattr(client, "nthreads"):
-        return max(1, sum(client.nthreads().values()))
-    return os.cpu_count() or 1
+    base = require("dask.base", extra="dask", purpose="a table in partitions")
+    client = getattr(base.get_scheduler(), "__self__", None)
+    if client is None or not hasattr(client, "nthreads"):
+        return os.cpu_count() or 1
+    return max(1, sum(int(threads) for threads in client.nthreads().values()))

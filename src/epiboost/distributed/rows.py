@@ -12,7 +12,7 @@ import numpy as np
 
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats
-from epiboost.distributed.partitions import Reader, read_part
+from epiboost.distributed.partitions import Reader, computed, read_part
 from epiboost.objectives import BINARY, Bernoulli, Categorical, Normal, Objective
 
 Target = Callable[[Any], AnyArray]
@@ -90,7 +90,7 @@ class Summary:
         """Sum up the rows that count."""
         total = float(weight.sum())
         mean = float((weight * y).sum() / total) if total else 0.0
-        classes = np.bincount(y.astype(np.int64), weights=weight, minlength=n_classes) if n_classes else np.empty(0)
+        classes = np.bincount(y.astype(np.int64), weights=weight, minlength=n_classes)[:n_classes].astype(np.float64)
         return cls(rows, len(y), total, mean, float((weight * (y - mean) ** 2).sum()), classes)
 
     def joined(self, other: "Summary") -> "Summary":
@@ -136,7 +136,7 @@ def distinct_labels_of(parts: Sequence[tuple[Any, Any]], check: Target) -> AnyAr
     """
     dask = require("dask", extra="dask", purpose="a table in partitions")
     work = dask.delayed(_distinct, pure=False)
-    found = [labels for labels in dask.compute(*[work(*part, check) for part in parts]) if len(labels)]
+    found = [labels for labels in computed(*[work(*part, check) for part in parts]) if len(labels)]
     return np.unique(np.concatenate(found)) if found else np.empty(0)
 
 
@@ -157,7 +157,7 @@ def partitioned_rows(
     dask = require("dask", extra="dask", purpose="a table in partitions")
     work = dask.delayed(_summary, pure=False)
     own_numbers = dask.delayed(numbers, pure=False, traverse=False)
-    summaries: tuple[Summary, ...] = dask.compute(*[work(y, weight, own_numbers, n_classes) for _, y, weight in parts])
+    summaries: tuple[Summary, ...] = computed(*[work(y, weight, own_numbers, n_classes) for _, y, weight in parts])
     whole = summaries[0]
     for summary in summaries[1:]:
         whole = whole.joined(summary)

@@ -23,7 +23,7 @@ import numpy as np
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats
 from epiboost.binning import Bins
-from epiboost.distributed.partitions import Reader, read_part
+from epiboost.distributed.partitions import Reader, computed, read_part
 
 _MOST_ATOMS = 1 << 14  # some sixty for each of 255 bins
 _AT_ONCE = 8  # sketches merged in one step
@@ -89,7 +89,7 @@ class Sketch:
     def bins(self, max_bins: int) -> Bins:
         """Return the borders that split each column's weight most evenly."""
         columns = [Bins.fit(atoms.values[:, np.newaxis], atoms.weights, max_bins) for atoms in self.columns]
-        return Bins.of([column.borders for column in columns], max_bins)
+        return Bins.of([column.borders.tolist() for column in columns], max_bins)
 
 
 def sketch_partitions(
@@ -113,7 +113,7 @@ def sketch_partitions(
             dask.delayed(Sketch.merged, pure=False)(level[first : first + _AT_ONCE])
             for first in range(0, len(level), _AT_ONCE)
         ]
-    sketch: Sketch = dask.compute(*level)[0]
+    sketch: Sketch = computed(*level)[0]
     return sketch
 
 

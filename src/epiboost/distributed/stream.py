@@ -37,6 +37,7 @@ def stream_table(
         even = bool((weight == weight[0]).all())
         weights = None if even else _pieces(weight, _lengths(parts))
         bins = sketch_partitions(parts, read, n_features, weights).bins(max_bins)
+    bins.check_width(n_features)
     return BinnedTable(bins, _codes(parts, read, bins, weight))
 
 

@@ -94,9 +94,8 @@ def _check_given(bins: Bins, data: Dataset) -> None:
     if any(data.sizes):
         message = "borders are for tables of numbers; this one has columns of categories"
         raise ValueError(message)
-    if not isinstance(data.X, BinnedTable) and bins.n_features != data.X.shape[1]:
-        message = f"borders are given for {bins.n_features} columns; X has {data.X.shape[1]}"
-        raise ValueError(message)
+    if not isinstance(data.X, BinnedTable):
+        bins.check_width(data.X.shape[1])
 
 
 def _in_pieces(rows: Integers, weight: Floats) -> tuple[Integers, Floats]:

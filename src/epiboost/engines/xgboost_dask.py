@@ -14,7 +14,7 @@ import numpy as np
 
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats
-from epiboost.distributed.members import current_client, scheduler_gone
+from epiboost.distributed.members import CANCELLED, current_client, scheduler_gone
 from epiboost.distributed.rows import PartitionedRows, RowPart
 from epiboost.engines.langevin import LangevinObjective
 from epiboost.engines.rows import Rows
@@ -64,7 +64,8 @@ class DistributedObjective:
 def row_numbers(matrix: Any) -> AnyArray:  # noqa: ANN401 (a DMatrix)
     """Return the numbers in the whole table of a worker's rows."""
     low, high = (matrix.get_float_info(name).astype(np.uint32) for name in ("label_lower_bound", "label_upper_bound"))
-    return low + high * np.uint32(_HALF)
+    numbers: AnyArray = low + high * np.uint32(_HALF)
+    return numbers
 
 
 def train_partitioned(
@@ -88,7 +89,10 @@ class _Crew:
         self.library = require("xgboost.dask", extra="xgboost", purpose="engine='xgboost' on a Dask collection")
         self.client = current_client()
         self.rows, self.max_bins = rows, max_bins
-        self.matrix = self._matrix()
+        try:
+            self.matrix = self._matrix()
+        except CANCELLED as error:
+            raise scheduler_gone() from error
 
     def train(self, settings: Mapping[str, Any], objective: DistributedObjective, trees: int) -> Any:  # noqa: ANN401 (a Booster)
         """Train one booster; if workers are lost meanwhile, begin it anew with those that are left."""
