@@ -220,13 +220,15 @@ class BaseEpiBoost(PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scik
         if recipe.early_stopping_rounds is not None and parts is None:
             message = "early_stopping_rounds needs an eval_set to watch; fit(X, y, eval_set=(X_valid, y_valid))"
             raise ValueError(message)
-        if kind_of(X) is None:
-            data = self._read_rows(X, y, sample_weight, parts)
-        else:
-            data = self._read_partitions(engine, X, y, sample_weight, parts)
+        rows = [
+            self._read_rows(X, y, sample_weight, parts)
+            if kind_of(X) is None
+            else self._read_partitions(engine, X, y, sample_weight, parts)
+        ]
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         with progress_bar("Training", enabled=bool(self.verbose)) as progress:
-            self.forest_: Forest = engine.fit(data, recipe.specs(seed), progress)
+            # the rows are the engine's own, which may let go of them: of a large table every copy counts
+            self.forest_: Forest = engine.fit(rows.pop(), recipe.specs(seed), progress)
         self.prefixes_ = recipe.prefixes
         self._note_training()
         return self

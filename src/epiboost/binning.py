@@ -58,7 +58,7 @@ class Bins:
     @classmethod
     def fit(cls, X: AnyArray, weight: Floats, max_bins: int, *, threads: int = 1) -> "Bins":
         """Find the borders that split each column's weight most evenly into at most ``max_bins`` bins."""
-        even = bool((weight == weight[0]).all())
+        even = bool((weight == weight[:1]).all())
         columns = native().find_borders(X, np.empty(0) if even else weight, max_bins, threads)
         return cls._of_columns(columns)
 

@@ -90,7 +90,9 @@ class Summary:
         """Sum up the rows that count."""
         total = float(weight.sum())
         mean = float((weight * y).sum() / total) if total else 0.0
-        classes = np.bincount(y.astype(np.int64), weights=weight, minlength=n_classes)[:n_classes].astype(np.float64)
+        classes = np.zeros(n_classes)
+        if n_classes:
+            classes += np.bincount(y.astype(np.int64), weights=weight, minlength=n_classes)
         return cls(rows, len(y), total, mean, float((weight * (y - mean) ** 2).sum()), classes)
 
     def joined(self, other: "Summary") -> "Summary":

@@ -49,8 +49,16 @@ class Atoms:
     @classmethod
     def counted(cls, values: Floats) -> "Atoms":
         """Return the atoms of rows of weight one."""
-        distinct, counts = np.unique(values, return_counts=True)
-        return cls(distinct, counts.astype(np.float64)).thinned()
+        values = np.sort(values)
+        changes = values[1:] != values[:-1]
+        share = 1.0
+        if np.count_nonzero(changes) >= _MOST_ATOMS:  # thinned before they are counted: what `thinned` would keep
+            share = len(values) / _MOST_ATOMS
+            values = values[np.ceil((np.arange(_MOST_ATOMS) + 0.5) * share).astype(np.int64) - 1]
+            changes = values[1:] != values[:-1]
+        firsts = np.flatnonzero(np.concatenate([[True] if len(values) else [], changes]))
+        counts = np.diff(np.concatenate([firsts, [len(values)]]))
+        return cls(values[firsts], counts * share)
 
     def thinned(self, most: int = _MOST_ATOMS) -> "Atoms":
         """Return at most so many atoms of equal shares, or these if they are no more."""

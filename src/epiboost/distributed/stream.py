@@ -1,5 +1,7 @@
 """From partitions to one table of bins: a byte a value, an eighth of the floats, which are never in memory at once."""
 
+import ctypes
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,8 +39,21 @@ def stream_table(
         even = bool((weight == weight[0]).all())
         weights = None if even else _pieces(weight, _lengths(parts))
         bins = sketch_partitions(parts, read, n_features, weights).bins(max_bins)
+        give_memory_back()
     bins.check_width(n_features)
-    return BinnedTable(bins, _codes(parts, read, bins, weight))
+    codes = _codes(parts, read, bins, weight)
+    give_memory_back()
+    return BinnedTable(bins, codes)
+
+
+def give_memory_back() -> None:
+    """Return to the system what allocators keep of the partitions that were read; training needs the room."""
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # there is none but in glibc
+        if trim is not None:
+            trim(0)
 
 
 def _codes(parts: Sequence[Any], read: Reader, bins: Bins, weight: Floats) -> Bytes:

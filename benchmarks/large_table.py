@@ -1,0 +1,55 @@
+"""Train on a folder of Parquet files in a fresh process, and print what it took as JSON.
+
+python benchmarks/large_table.py folder trees members
+
+The peak is read from /proc, since ru_maxrss of a new process starts at its parent's. It is that of the whole process,
+interpreter and libraries included.
+"""
+
+import json
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+from epiboost import EpiBoostRegressor
+
+COLUMNS = 20
+ROWS_A_FILE = 500_000
+
+
+def write_table(folder: Path, rows: int, *, seed: int = 0) -> None:
+    """Generate a table of floats with a target, file by file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [f"x{column}" for column in range(COLUMNS)]
+    for number, first in enumerate(range(0, rows, ROWS_A_FILE)):
+        rng = np.random.default_rng([seed, number])
+        count = min(ROWS_A_FILE, rows - first)
+        frame = pd.DataFrame(rng.normal(size=(count, COLUMNS)), columns=names)
+        noise = rng.normal(size=count) * np.exp(0.5 * frame["x3"])
+        frame["y"] = frame["x0"] + np.sin(2 * frame["x1"]) * frame["x2"] + 0.3 * noise
+        frame.to_parquet(folder / f"part-{number:05d}.parquet", index=False)
+
+
+def peak(field: str = "VmHWM") -> float:
+    """Return the most memory this process has had, in MiB."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) / 1024
+
+
+def main(folder: Path, trees: int, members: int) -> None:
+    """Train, and print rows, seconds, trees a second and the peak."""
+    frame = dd.read_parquet(folder)
+    imported = peak()
+    start = perf_counter()
+    model = EpiBoostRegressor(n_members=members, n_estimators=trees, n_jobs=2, random_state=0)
+    model.fit(frame.drop(columns="y"), frame["y"])
+    seconds = perf_counter() - start
+    print(json.dumps({"seconds": seconds, "peak": peak(), "imported": imported}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,163 @@
+"""SGLB by XGBoost's distributed training: the noise is the row's own, however the table is cut."""
+
+import dask
+import numpy as np
+import pytest
+
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost.data import KnownColumns, check_regression_target, check_table
+from epiboost.distributed.partitions import aligned_partitions, some_rows
+from epiboost.distributed.rows import partitioned_rows
+from epiboost.engines.steps import steps_of
+from epiboost.engines.xgboost_dask import DistributedObjective, _field, row_numbers
+from epiboost.members import Recipe
+
+distributed = pytest.importorskip("distributed")
+xgboost = pytest.importorskip("xgboost")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
+
+NAMES = ["a", "b", "c"]
+SMALL = {"engine": "xgboost", "n_members": 2, "n_estimators": 20, "max_depth": 3, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(1500, 3)), columns=NAMES)
+    return X, X["a"] + X["b"] ** 2 + 0.3 * rng.normal(size=len(X))
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def cut(table, parts):
+    X, y = table
+    frame = dd.from_pandas(X.assign(y=y), npartitions=parts)
+    return frame[NAMES], frame["y"]
+
+
+def rows_of(table, parts, weight=None):
+    X, y = cut(table, parts)
+    known = EpiBoostRegressor()
+    check_table(known, some_rows(X), reset=True)
+    own = None if weight is None else dd.from_pandas(pd.Series(weight), npartitions=parts)
+    aligned = aligned_partitions(X, y, own)
+    return partitioned_rows(aligned, KnownColumns(known), check_regression_target, n_features=3, n_classes=0)
+
+
+def gradients(table, parts, order, seed=7, tree_calls=3):
+    """Return keys, and the gradients of the third tree, as one worker sees the partitions in some order."""
+    rows = rows_of(table, parts)
+    got = [part for part in dask.compute(*rows.parts, scheduler="sync") if len(part.y)]
+    got = [got[place] for place in order(len(got))]
+    fields = {
+        name: np.concatenate([_field(part, name, 2) for part in got])
+        for name in ("X", "label", "weight", "low", "high")
+    }
+    matrix = xgboost.DMatrix(
+        fields["X"],
+        label=fields["label"],
+        weight=fields["weight"],
+        label_lower_bound=fields["low"],
+        label_upper_bound=fields["high"],
+    )
+    spec = Recipe(n_estimators=5, temperature=100.0).specs(seed)[0]
+    objective = DistributedObjective(rows.objective, steps_of(spec, rows.objective, rows.total), spec, rows.total)
+    for _ in range(tree_calls):
+        gradient, _ = objective(np.zeros((len(got) and matrix.num_row(), 2)), matrix)
+    return row_numbers(matrix), gradient
+
+
+def test_two_partitionings_give_the_same_noise(table):
+    keys, whole = gradients(table, 1, range)
+    assert keys.tolist() == list(range(1500))
+    other_keys, cut_up = gradients(table, 6, lambda count: reversed(range(count)))
+    assert other_keys.tolist() != keys.tolist()
+    np.testing.assert_allclose(cut_up[np.argsort(other_keys)], whole, rtol=1e-6, atol=1e-9)
+    assert np.abs(gradients(table, 1, range, seed=8)[1] - whole).max() > 0.1
+    assert np.abs(gradients(table, 1, range, tree_calls=2)[1] - whole).max() > 0.1
+
+
+def test_row_numbers_survive_single_precision():
+    keys = np.array([0, 65_535, 65_536, 2**24 + 1, 2**32 - 1], dtype=np.uint32)
+    matrix = xgboost.DMatrix(
+        np.zeros((5, 1)),
+        label_lower_bound=(keys % 65_536).astype(np.float32),
+        label_upper_bound=(keys // 65_536).astype(np.float32),
+    )
+    assert row_numbers(matrix).tolist() == keys.tolist()
+
+
+def test_the_target_is_summed_up_as_in_memory(table):
+    weight = np.random.default_rng(1).integers(0, 3, size=1500).astype(float)
+    rows = rows_of(table, 4, weight)
+    y = table[1].to_numpy()
+    assert rows.objective.units[0] == pytest.approx(np.average(y, weights=weight))
+    spread = np.sqrt(np.average((y - rows.objective.units[0]) ** 2, weights=weight))
+    assert rows.objective.units[1] == pytest.approx(spread)
+    assert (rows.total, sum(rows.lengths)) == (weight.sum(), int((weight > 0).sum()))
+    parts = dask.compute(*rows.parts, scheduler="sync")
+    assert np.concatenate([part.keys for part in parts]).tolist() == np.flatnonzero(weight).tolist()
+
+
+def test_a_regressor_is_trained_where_the_rows_are(client, table):
+    X, y = table
+    few, many, other = (
+        EpiBoostRegressor(**{**SMALL, "random_state": seed}, temperature=300.0).fit(*cut(table, parts)).predict(X)
+        for parts, seed in ((2, 0), (5, 0), (5, 1))
+    )
+    assert np.corrcoef(few, y)[0, 1] > 0.8
+    # borders of bins come from other cuts and sums from other orders; the noise is the same
+    assert np.abs(few - many).mean() < 0.5 * np.abs(many - other).mean()
+
+
+def test_a_classifier_is_trained_where_the_rows_are_and_saved(client, table, tmp_path):
+    X, y = cut(table, 3)
+    labels = y.map_partitions(
+        lambda part: pd.cut(part, [-9, 0, 1, 99], labels=["low", "middle", "high"]).astype(object)
+    )
+    model = EpiBoostClassifier(**SMALL).fit(X, labels)
+    assert model.classes_.tolist() == ["high", "low", "middle"]
+    assert model.score(table[0], labels.compute()) > 0.7
+    model.save(tmp_path / "model.epib")
+    again = EpiBoostClassifier.load(tmp_path / "model.epib")
+    np.testing.assert_array_equal(again.predict_proba(table[0]), model.predict_proba(table[0]))
+
+
+BAD = {
+    "evaluation": ({"eval_set": (np.zeros((2, 3)), np.zeros(2))}, ValueError, "does not watch an eval_set"),
+    "weights in memory": ({"sample_weight": np.ones(1500)}, TypeError, "sample_weight must be a Dask collection"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_not_there_yet_says_so(table, case):
+    options, kind, message = BAD[case]
+    with pytest.raises(kind, match=message):
+        EpiBoostRegressor(**SMALL).fit(*cut(table, 2), **options)
+
+
+def test_other_cuts_of_the_target_are_an_error(table):
+    with pytest.raises(ValueError, match="must be cut into the same partitions; they have 2, 3"):
+        EpiBoostRegressor(**SMALL).fit(cut(table, 2)[0], cut(table, 3)[1])
+
+
+@pytest.mark.slow
+def test_two_workers_and_one_process_have_the_same_likelihood_within_the_spread_of_seeds(client, table):
+    X, y = table
+    test = slice(1000, None)
+    train = slice(0, 1000)
+    frame = dd.from_pandas(X[train].assign(y=y[train]), npartitions=4)
+    losses = {"cluster": [], "process": []}
+    for seed in range(5):
+        options = {**SMALL, "n_members": 3, "n_estimators": 60, "random_state": seed}
+        for name, rows in (("cluster", (frame[NAMES], frame["y"])), ("process", (X[train], y[train]))):
+            posterior = EpiBoostRegressor(**options).fit(*rows).predict_posterior(X[test])
+            losses[name].append(-posterior.logpdf(y[test].to_numpy()).mean())
+    spread = max(np.std(one, ddof=1) for one in losses.values())
+    assert abs(np.mean(losses["cluster"]) - np.mean(losses["process"])) < 3 * spread
