@@ -12,7 +12,7 @@ from epiboost import EpiBoostRegressor
 
 
 def schema(keep: str) -> str:
-    """Return the columns of the result; ``keep`` is a column that tells rows apart, as Spark writes it: ``"id long"``."""
+    """Return the columns of the result; ``keep`` is one that tells rows apart, as Spark writes it: ``"id long"``."""
     return f"{keep}, prediction double, total double, data double, knowledge double"
 
 

@@ -71,8 +71,9 @@ ENSEMBLES = {
 }
 
 
+@pytest.mark.usefixtures("client")
 @pytest.mark.parametrize("case", ENSEMBLES)
-def test_members_trained_on_a_cluster_have_the_same_bits(client, table, case):
+def test_members_trained_on_a_cluster_have_the_same_bits(table, case):
     estimator, options = ENSEMBLES[case]
     X, y = table
     target = y if estimator is EpiBoostRegressor else np.digitize(y, [0, 1])
@@ -80,7 +81,8 @@ def test_members_trained_on_a_cluster_have_the_same_bits(client, table, case):
     assert_same_trees(estimator(**{**SMALL, **options}, n_jobs="dask").fit(X, target), local)
 
 
-def test_categories_and_an_evaluation_set_go_with_the_table(client, table):
+@pytest.mark.usefixtures("client")
+def test_categories_and_an_evaluation_set_go_with_the_table(table):
     X, y = table
     X = X.assign(town=np.random.default_rng(1).integers(0, 40, size=len(X)).astype(str))
     options = {**SMALL, "early_stopping_rounds": 3}
@@ -114,7 +116,8 @@ def test_the_table_travels_to_each_worker_once(client, table):
     assert max(client.run(arrivals).values()) == 1
 
 
-def test_progress_is_told_as_members_finish(client, table, monkeypatch):
+@pytest.mark.usefixtures("client")
+def test_progress_is_told_as_members_finish(table, monkeypatch):
     with at_the_first_member(monkeypatch, lambda: None) as reports:
         EpiBoostRegressor(**SMALL, n_jobs="dask").fit(*table)
     assert reports == [(15, 60), (30, 60), (45, 60), (60, 60)]
@@ -139,21 +142,24 @@ def test_a_worker_killed_in_training_costs_time_and_nothing_else(client, table, 
     assert len(before - workers(client)) == lost, "the workers were to be killed"
 
 
-def test_tables_in_partitions_are_read_by_the_workers_and_learned_by_them(client, table):
+@pytest.mark.usefixtures("client")
+def test_tables_in_partitions_are_read_by_the_workers_and_learned_by_them(table):
     X, y = table
     local = EpiBoostRegressor(**SMALL).fit(X, y)
     frame = dd.from_pandas(X.assign(y=y), npartitions=5)
     assert_same_trees(EpiBoostRegressor(**SMALL, n_jobs="dask").fit(frame[["a", "b", "c"]], frame["y"]), local)
 
 
-def test_uncertainty_is_computed_by_the_workers(client, table):
+@pytest.mark.usefixtures("client")
+def test_uncertainty_is_computed_by_the_workers(table):
     X, y = table
     model = EpiBoostRegressor(**SMALL).fit(X, y)
     lazy = model.predict_uncertainty(dd.from_pandas(X, npartitions=5))
     pd.testing.assert_frame_equal(lazy.compute(), model.predict_uncertainty(X).to_frame())
 
 
-def test_a_model_that_was_trained_on_a_cluster_is_saved_and_works_without_one(client, table, tmp_path):
+@pytest.mark.usefixtures("client")
+def test_a_model_that_was_trained_on_a_cluster_is_saved_and_works_without_one(table, tmp_path):
     X, y = table
     model = EpiBoostRegressor(**SMALL, n_jobs="dask").fit(X, y)
     model.save(tmp_path / "model.epib")

@@ -69,7 +69,7 @@ def gradients(table, parts, order, seed=7, tree_calls=3):
     spec = Recipe(n_estimators=5, temperature=100.0).specs(seed)[0]
     objective = DistributedObjective(rows.objective, steps_of(spec, rows.objective, rows.total), spec, rows.total)
     for _ in range(tree_calls):
-        gradient, _ = objective(np.zeros((len(got) and matrix.num_row(), 2)), matrix)
+        gradient, _ = objective(np.zeros((matrix.num_row(), 2)), matrix)
     return row_numbers(matrix), gradient
 
 
@@ -105,7 +105,9 @@ def test_the_target_is_summed_up_as_in_memory(table):
     assert np.concatenate([part.keys for part in parts]).tolist() == np.flatnonzero(weight).tolist()
 
 
-def test_a_regressor_is_trained_where_the_rows_are(client, table):
+@pytest.mark.slow
+@pytest.mark.usefixtures("client")
+def test_a_regressor_is_trained_where_the_rows_are(table):
     X, y = table
     few, many, other = (
         EpiBoostRegressor(**{**SMALL, "random_state": seed}, temperature=300.0).fit(*cut(table, parts)).predict(X)
@@ -116,7 +118,8 @@ def test_a_regressor_is_trained_where_the_rows_are(client, table):
     assert np.abs(few - many).mean() < 0.5 * np.abs(many - other).mean()
 
 
-def test_a_classifier_is_trained_where_the_rows_are_and_saved(client, table, tmp_path):
+@pytest.mark.usefixtures("client")
+def test_a_classifier_is_trained_where_the_rows_are_and_saved(table, tmp_path):
     X, y = cut(table, 3)
     labels = y.map_partitions(
         lambda part: pd.cut(part, [-9, 0, 1, 99], labels=["low", "middle", "high"]).astype(object)
@@ -147,8 +150,9 @@ def test_other_cuts_of_the_target_are_an_error(table):
         EpiBoostRegressor(**SMALL).fit(cut(table, 2)[0], cut(table, 3)[1])
 
 
+@pytest.mark.usefixtures("client")
 @pytest.mark.slow
-def test_two_workers_and_one_process_have_the_same_likelihood_within_the_spread_of_seeds(client, table):
+def test_two_workers_and_one_process_have_the_same_likelihood_within_the_spread_of_seeds(table):
     X, y = table
     test = slice(1000, None)
     train = slice(0, 1000)
