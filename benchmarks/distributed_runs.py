@@ -49,7 +49,8 @@ def members(_folder: Path, *, quick: bool) -> None:
                 seconds[name].append(perf_counter() - start)
     here, there = median(seconds["here"]), median(seconds["cluster"])
     print(
-        f"members: {table}, {settings}: here {here:.2f} s, cluster {there:.2f} s, ratio {there / here:.2f} (at most 1.25)"
+        f"members: {table}, {settings}: here {here:.2f} s, cluster {there:.2f} s, "
+        f"ratio {there / here:.2f} (at most 1.25)"
     )
 
 
@@ -69,7 +70,8 @@ def scoring(folder: Path, *, quick: bool) -> None:
             rates[workers] = rows / (perf_counter() - start)
             peaks = client.run(_worker_peak).values()
         print(
-            f"scoring: {rows:,} rows, {workers} worker(s): {rates[workers]:,.0f} rows/s, peak {max(peaks):,.0f} MiB a worker"
+            f"scoring: {rows:,} rows, {workers} worker(s): {rates[workers]:,.0f} rows/s, "
+            f"peak {max(peaks):,.0f} MiB a worker (at most 1,536)"
         )
     print(f"scoring: two workers have {rates[2] / rates[1]:.2f} times the rate of one (at least 1.5)")
 
@@ -85,8 +87,9 @@ def training(folder: Path, *, quick: bool) -> None:
         got = json.loads(done.stdout)
         beyond = got["peak"] - rows * COLUMNS / 2**20
         print(
-            f"training: {rows:,} × {COLUMNS}, {chains} chain(s) of {trees} trees: {got['reading'] + got['growing']:.0f} s in all, "
-            f"{got['reading']:.0f} s of it to read and bin ({rows / got['reading']:,.0f} rows/s), "
+            f"training: {rows:,} × {COLUMNS}, {chains} chain(s) of {trees} trees: "
+            f"{got['reading'] + got['growing']:.0f} s in all, {got['reading']:.0f} s of it to read and bin "
+            f"({rows / got['reading']:,.0f} rows/s), "
             f"{rows * trees * chains / got['growing']:,.0f} rows × trees/s; "
             f"peak {got['peak']:,.0f} MiB, {beyond:,.0f} MiB beyond the bins (at most 1,536)"
         )
@@ -114,7 +117,8 @@ def xgboost(_folder: Path, *, quick: bool) -> None:
                 losses[name].append(-float(posterior.logpdf(y[half:].to_numpy()).mean()))
     for name, own in losses.items():
         print(
-            f"xgboost: {name}: NLL {np.mean(own):.4f} ± {np.std(own, ddof=1):.4f} over {len(own)} seeds, {seconds[name]:.0f} s"
+            f"xgboost: {name}: NLL {np.mean(own):.4f} ± {np.std(own, ddof=1):.4f} over {len(own)} seeds, "
+            f"{seconds[name]:.0f} s"
         )
 
 

@@ -53,8 +53,9 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
     categorical_features : "auto", None or list of str and int, default="auto"
         Columns that hold categories, by name or position. "auto" takes those that are not numbers; None takes none. A
         missing value is a category of its own, and one that training has not seen raises knowledge uncertainty.
-    n_jobs : int, optional
-        Threads; None is all cores. The result does not depend on it.
+    n_jobs : int or "dask", optional
+        Threads; None is all cores. ``"dask"`` trains members on the workers of the cluster that is in use (native
+        engine). The result does not depend on it.
     random_state : int, RandomState or None
         Same number, same bits.
     verbose : int, default=0
@@ -106,6 +107,7 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         ----------
         X : table of shape (n, features)
             Numbers and categories, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
+            The engines ``"native"`` and ``"xgboost"`` take Dask arrays and frames of numbers too.
         y : array of shape (n,)
             Labels: numbers, booleans or text.
         sample_weight : array of shape (n,), optional

@@ -1,6 +1,7 @@
 """Collections of Dask as lists of partitions, each of which becomes a table in memory when it is its turn."""
 
 import os
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -36,7 +37,8 @@ def aligned_partitions(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]
         # one read of all that is needed: partitions of single columns may be put together when they are read
         pandas = require("pandas", extra="dask", purpose="a table in partitions")
         meta = pandas.Series(dtype=object)
-        joined = X.map_partitions(_together, *columns, align_dataframes=False, meta=meta, enforce_metadata=False)
+        own = uuid.uuid4().hex  # another fit of the same table must not meet this one's tasks under their names
+        joined = X.map_partitions(_together, *columns, own=own, align_dataframes=False, meta=meta)
         return [(part.iloc[0], part.iloc[1], None if weight is None else part.iloc[2]) for part in joined.to_delayed()]
     cut = [partitions_of(column) for column in (X, *columns)]
     if len({len(parts) for parts in cut}) > 1:
@@ -87,7 +89,7 @@ def read_part(part: Any, read: Reader, n_features: int) -> AnyArray:  # noqa: AN
     return read(part) if len(part) else np.empty((0, n_features))
 
 
-def _together(*columns: Any) -> Any:  # noqa: ANN401 (tables in memory, a pandas.Series of them)
+def _together(*columns: Any, own: str) -> Any:  # noqa: ANN401, ARG001 (tables in memory, a pandas.Series of them)
     pandas = require("pandas", extra="dask", purpose="a table in partitions")
     together = pandas.Series([None] * len(columns), dtype=object)
     for place, column in enumerate(columns):

@@ -96,13 +96,11 @@ class _Crew:
 
     def train(self, settings: Mapping[str, Any], objective: DistributedObjective, trees: int) -> Any:  # noqa: ANN401 (a Booster)
         """Train one booster; if workers are lost meanwhile, begin it anew with those that are left."""
-        xgboost = require("xgboost", extra="xgboost", purpose="engine='xgboost'")
         for attempt in range(_ATTEMPTS):
             try:
-                with xgboost.config_context(verbosity=0):
-                    trained = self.library.train(
-                        self.client, dict(settings), self.matrix, num_boost_round=trees, obj=objective
-                    )
+                trained = self.library.train(
+                    self.client, dict(settings), self.matrix, num_boost_round=trees, obj=objective
+                )
             except Exception as error:
                 if self.client.status != "running":
                     raise scheduler_gone() from error
