@@ -1,6 +1,9 @@
 """SGLB by XGBoost's distributed training: the noise is the row's own, however the table is cut."""
 
-import dask
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 
@@ -12,8 +15,10 @@ from epiboost.engines.steps import steps_of
 from epiboost.engines.xgboost_dask import DistributedObjective, _field, row_numbers
 from epiboost.members import Recipe
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 xgboost = pytest.importorskip("xgboost")
+da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
 
@@ -165,3 +170,18 @@ def test_two_workers_and_one_process_have_the_same_likelihood_within_the_spread_
             losses[name].append(-posterior.logpdf(y[test].to_numpy()).mean())
     spread = max(np.std(one, ddof=1) for one in losses.values())
     assert abs(np.mean(losses["cluster"]) - np.mean(losses["process"])) < 3 * spread
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_training_makes_the_member_begin_anew(client, table):
+    X, y = table
+    rows = da.from_array(np.tile(X.to_numpy(), (20, 1)), chunks=(3000, 3)), da.from_array(np.tile(y, 20), chunks=3000)
+    before = set(client.run(os.getpid).values())
+    killer = threading.Timer(1.0, os.kill, (min(before), signal.SIGKILL))
+    killer.start()
+    model = EpiBoostRegressor(**{**SMALL, "n_estimators": 150}).fit(*rows)
+    killer.join()
+    client.wait_for_workers(2)
+    assert min(before) not in set(client.run(os.getpid).values())
+    assert model.n_trees_.tolist() == [150, 150]
+    assert np.corrcoef(model.predict(X.to_numpy()), y)[0, 1] > 0.9

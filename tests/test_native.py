@@ -202,3 +202,17 @@ def test_patience_keeps_a_chain_as_it_was_at_its_best(core):
     *_, count, losses = train(core, sample, counts, recipe, evaluation=evaluation, patience=10)
     assert 0 < count[0] < 300
     assert losses[0, : count[0] + 10].argmin() == count[0] - 1
+
+
+def test_members_of_a_huge_table_are_trained_one_after_the_other_and_are_the_same(core):
+    rng = np.random.default_rng(0)
+    n = (1 << 22) + 100
+    codes = rng.integers(0, 16, size=(n, 1)).astype(np.uint8)
+    y = (codes[:, 0] > 5).astype(np.float32) + rng.normal(size=n).astype(np.float32)
+    sample = (codes, y, np.ones(n, dtype=np.float32), np.arange(n, dtype=np.uint32))
+    counts = np.array([17], dtype=np.int32)
+    recipe = recipe_of("normal", trees=2, depth=1, noise=0.5, structure_rows=1000.0)
+    one, two = (train(core, sample, counts, recipe, seeds=(1, 2), threads=threads) for threads in (1, 2))
+    for arrays in zip(one, two, strict=True):
+        np.testing.assert_array_equal(*arrays)
+    assert not np.array_equal(one[2][0], one[2][1])

@@ -112,7 +112,7 @@ class _Crew:
         raise AssertionError  # the last attempt returns or raises
 
     def _lost_workers(self) -> bool:
-        return not set(self.matrix.worker_map) <= set(self.client.scheduler_info()["workers"])
+        return not set(self.matrix.worker_map) <= set(self.client.nthreads())
 
     def _matrix(self) -> Any:  # noqa: ANN401 (a DaskQuantileDMatrix)
         arrays = require("dask.array", extra="dask", purpose="engine='xgboost' on a Dask collection")
