@@ -69,7 +69,10 @@ class Normal:
         shares = weight / weight.sum()
         unit = y / size  # sums of large targets must not overflow
         location = float((shares * unit).sum())
-        scale = float(np.sqrt((shares * (unit - location) ** 2).sum()))
+        unit -= location  # in place, as below: of a large target every copy counts
+        unit *= unit
+        unit *= shares
+        scale = float(np.sqrt(unit.sum()))
         spread = scale * size
         _check_spread(spread)
         return cls(location * size, spread)

@@ -37,6 +37,8 @@ def own_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats
     alike = (hashes[order[1:]] == hashes[order[:-1]]) & (y[order[1:]] == y[order[:-1]])
     suspects = np.flatnonzero(alike)
     alike[suspects] = (codes[order[suspects + 1]] == codes[order[suspects]]).all(axis=1)
+    if not alike.any():  # as in most large tables, where it spares copies
+        return order, _worth_a_row(weight[order])
     firsts = np.flatnonzero(np.concatenate([[True], ~alike]))
     return order[firsts], _worth_a_row(np.add.reduceat(weight[order], firsts))
 

@@ -201,8 +201,9 @@ class NativeEngine:
         bins, encoding, objective = ready.bins, ready.encoding, ready.objective
         evaluation = None if data.evaluation is None else bin_evaluation(data.evaluation, ready, threads)
         options = options_of(specs[0], objective, float(ready.weight.sum()))
+        del data  # of a large table every copy counts: whoever trains may let go of it
         tables = [chain_table(ready, evaluation, options)]
-        del ready, data, evaluation  # of a large table every copy counts: whoever trains may let go of it
+        del ready, evaluation
         if self.n_jobs == ON_CLUSTER:
             trees = train_on_cluster(tables.pop(), seeds, progress)
         else:
