@@ -95,8 +95,8 @@ def training(folder: Path, *, quick: bool) -> None:
         )
 
 
-def xgboost(_folder: Path, *, quick: bool) -> None:
-    """SGLB by XGBoost on two workers beside one process: held-out likelihood over seeds."""
+def xgboost(folder: Path, *, quick: bool) -> None:
+    """SGLB by XGBoost on two workers: held-out likelihood beside that of one process, and how fast trees grow."""
     table = protein()
     order = np.random.default_rng(0).permutation(len(table.y))[: 10_000 if quick else None]
     names = [f"x{column}" for column in range(table.X.shape[1])]
@@ -108,6 +108,7 @@ def xgboost(_folder: Path, *, quick: bool) -> None:
     losses: dict[str, list[float]] = {"two workers": [], "one process": []}
     seconds = dict.fromkeys(losses, 0.0)
     with cluster(2):
+        _growth(folder, 200_000 if quick else 1_000_000)
         for seed in range(3 if quick else 5):
             for name, own in (("two workers", (frame[names], frame["y"])), ("one process", (rows[:half], y[:half]))):
                 start = perf_counter()
@@ -120,6 +121,19 @@ def xgboost(_folder: Path, *, quick: bool) -> None:
             f"xgboost: {name}: NLL {np.mean(own):.4f} ± {np.std(own, ddof=1):.4f} over {len(own)} seeds, "
             f"{seconds[name]:.0f} s"
         )
+
+
+def _growth(folder: Path, rows: int) -> None:
+    write_table(folder / "table", rows, rows_a_file=rows // 4)
+    frame = dd.read_parquet(folder / "table")
+    seconds = []
+    for trees in (5, 25):
+        start = perf_counter()
+        model = EpiBoostRegressor(engine="xgboost", n_members=1, n_estimators=trees, random_state=0)
+        model.fit(frame.drop(columns="y"), frame["y"])
+        seconds.append(perf_counter() - start)
+    rate = 20 * rows / (seconds[1] - seconds[0])
+    print(f"xgboost: {rows:,} × {COLUMNS}: {rate:,.0f} rows × trees/s on two workers; first 5 trees {seconds[0]:.1f} s")
 
 
 def _import() -> None:

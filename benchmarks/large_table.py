@@ -23,13 +23,13 @@ COLUMNS = 20
 ROWS_A_FILE = 500_000
 
 
-def write_table(folder: Path, rows: int, *, seed: int = 0) -> None:
+def write_table(folder: Path, rows: int, *, seed: int = 0, rows_a_file: int = ROWS_A_FILE) -> None:
     """Generate a table of floats with a target, file by file."""
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"x{column}" for column in range(COLUMNS)]
-    for number, first in enumerate(range(0, rows, ROWS_A_FILE)):
+    for number, first in enumerate(range(0, rows, rows_a_file)):
         rng = np.random.default_rng([seed, number])
-        count = min(ROWS_A_FILE, rows - first)
+        count = min(rows_a_file, rows - first)
         frame = pd.DataFrame(rng.normal(size=(count, COLUMNS)), columns=names)
         noise = rng.normal(size=count) * np.exp(0.5 * frame["x3"])
         frame["y"] = frame["x0"] + np.sin(2 * frame["x1"]) * frame["x2"] + 0.3 * noise
