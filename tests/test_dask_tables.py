@@ -344,3 +344,9 @@ def test_without_a_client_the_error_says_how_to_get_one(table):
     pytest.importorskip("distributed")
     with pytest.raises(ClusterError, match=r"fit inside `with distributed.Client\(...\):`"):
         EpiBoostRegressor(**{**SMALL, "n_jobs": "dask"}).fit(*table)
+
+
+def test_without_distributed_the_error_names_the_extra(table, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r"n_jobs='dask' needs the package 'distributed'; .*'epiboost\[dask\]'"):
+        EpiBoostRegressor(**{**SMALL, "n_jobs": "dask"}).fit(*table)

@@ -53,6 +53,12 @@ class Engine(Protocol):
 
     - ``cannot``: names of parameters of the estimators that must stay at their defaults;
     - ``ensembles``: the kinds it has, if not all.
+
+    And what it can do more:
+
+    - ``takes_partitions``: how it takes Dask collections, ``"bins"`` for a `BinnedTable` or ``"rows"`` for
+      `PartitionedRows` as the table of its dataset;
+    - ``trains_on_cluster``: whether ``n_jobs="dask"`` trains its members on a cluster.
     """
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> Forest:
