@@ -22,7 +22,8 @@ def partitions_of(collection: Any) -> list[Any]:  # noqa: ANN401 (a collection o
     """Return the partitions of rows, each as a Delayed."""
     if kind_of(collection) == "array" and collection.ndim > 1:
         collection = collection.rechunk(dict.fromkeys(range(1, collection.ndim), -1))
-    return list(np.ravel(np.array(collection.to_delayed(), dtype=object)))
+    parts = collection.to_delayed()
+    return list(parts.ravel()) if isinstance(parts, np.ndarray) else list(parts)
 
 
 def aligned_partitions(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]]:  # noqa: ANN401 (collections of Dask)
