@@ -137,7 +137,11 @@ def _growth(folder: Path, rows: int) -> None:
 
 
 def _import() -> None:
+    import pyarrow as pa  # noqa: PLC0415 (on a worker)
+
     import epiboost  # noqa: F401, PLC0415 (on a worker)
+
+    pa.set_cpu_count(1)  # a worker of one thread reads by one
 
 
 def _worker_peak() -> float:

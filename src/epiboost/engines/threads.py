@@ -20,7 +20,7 @@ def thread_count(n_jobs: int | str | None) -> int:
     if isinstance(n_jobs, str) and n_jobs == ON_CLUSTER:
         n_jobs = None
     if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
-        message = f"n_jobs must be None, a whole number other than 0 or 'dask'; got {n_jobs!r}"
+        message = f"n_jobs must be None or a whole number other than 0, or 'dask'; got {n_jobs!r}"
         raise ValueError(message)
     if n_jobs is not None and n_jobs > 0:
         return int(n_jobs)
