@@ -6,6 +6,7 @@ reads them (predictor.hpp).
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from epiboost.engines.binned import bin_evaluation, bin_rows
 from epiboost.engines.prefixes import check_prefixes
 from epiboost.engines.steps import steps_of
 from epiboost.engines.threads import thread_count
-from epiboost.members import MAX_BINS, MAX_DEPTH, MemberSpec
+from epiboost.engines.trial import left_by_trees
+from epiboost.members import MAX_DEPTH, MemberSpec
 from epiboost.objectives import Objective, objective_from_header
 from epiboost.progress import Progress
 
@@ -153,13 +155,14 @@ class NativeForest:
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_jobs: int | None) -> "NativeForest":
         """Build a forest from a model file's parts; anything that does not fit together is a ValueError."""
-        _check_arrays(header, arrays)
+        bins = Bins.from_file(arrays["borders"], arrays["offsets"])
+        _check_arrays(header, arrays, bins.n_features)
         encoding = None if header["encoding"] is None else Encoding.from_file(header["encoding"], arrays)
-        if encoding is not None and encoding.n_encoded != len(arrays["offsets"]) - 1:
-            message = f"the encoding makes {encoding.n_encoded} columns, the bins are of {len(arrays['offsets']) - 1}"
+        if encoding is not None and encoding.n_encoded != bins.n_features:
+            message = f"the encoding makes {encoding.n_encoded} columns, the bins are of {bins.n_features}"
             raise ValueError(message)
         return cls(
-            bins=Bins(arrays["borders"], arrays["offsets"]),
+            bins=bins,
             objective=objective_from_header(header["objective"]),
             feature=arrays["feature"],
             threshold=arrays["threshold"],
@@ -182,7 +185,7 @@ class NativeEngine:
         """Train one chain a spec; specs may differ in their seeds alone."""
         spec = specs[0]
         threads = thread_count(self.n_jobs)
-        ready = bin_rows(data, specs, threads)
+        ready = bin_rows(data, specs, threads, left=partial(left_by_trees, self.fit, spec))
         objective, weight = ready.objective, ready.weight
         evaluation = None
         if data.evaluation is not None:
@@ -263,8 +266,6 @@ def _options(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]
 
 
 _FILE_TYPES = {
-    "borders": (np.float64, 1),
-    "offsets": (np.int64, 1),
     "feature": (np.uint16, 3),
     "threshold": (np.uint8, 3),
     "leaf": (np.float32, 4),
@@ -273,24 +274,15 @@ _FILE_TYPES = {
 }
 
 
-def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_columns: int) -> None:
     require_arrays(arrays, _FILE_TYPES)
     members, trees, depth = arrays["feature"].shape
-    offsets, borders = arrays["offsets"], arrays["borders"]
     outputs = len(objective_from_header(header["objective"]).start)
-    sizes = np.diff(offsets)
-    ascending = np.diff(borders) > 0
-    ascending[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(borders))] - 1] = True
     facts = {
-        "offsets must ascend from 0 to the number of borders": len(offsets) > 1
-        and offsets[0] == 0
-        and offsets[-1] == len(borders)
-        and bool(((sizes >= 0) & (sizes < MAX_BINS)).all()),
-        "borders must ascend and be finite": bool(np.isfinite(borders).all() and ascending.all()),
         "depth must be from 1 to 8": 1 <= depth <= MAX_DEPTH,
         "there must be trees": members > 0 and trees > 0,
         "threshold must have the shape of feature": arrays["threshold"].shape == arrays["feature"].shape,
-        "features must be columns of the table": bool((arrays["feature"] < max(len(offsets) - 1, 0)).all()),
+        "features must be columns of the table": bool((arrays["feature"] < n_columns).all()),
         "leaf must hold a value for every leaf": arrays["leaf"].shape == (members, trees, 1 << depth, outputs),
         "leaf values must be finite": bool(np.isfinite(arrays["leaf"]).all()),
         "count must say how many trees each member has": arrays["count"].shape == (members,)
