@@ -192,8 +192,8 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         model._labels_from_file(arrays)
         model._note_training()
         names = header["feature_names"]
-        if names is not None and not all(isinstance(name, str) for name in names):
-            message = "names of columns must be text"
+        if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+            message = "names of columns must be a list of text"
             raise ValueError(message)
         prefixes = header["prefixes"]
         probe = model.forest_.predict(np.full((1, model.n_features_in_), np.nan), prefixes=model.prefixes_)

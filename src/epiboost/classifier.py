@@ -40,7 +40,7 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         Bins a column, from 2 to 255; missing values have one more.
     temperature : float, default=1.0
         Multiplies the variance of the Langevin noise; 1 is the paper's.
-    structure_rows : int or None, default=60000
+    structure_rows : int or None, default=62000
         Rows on which each tree chooses its splits: a fresh random sample of a larger table, all of a smaller one. Leaf
         values always come from all rows. None takes all rows for the splits too.
     early_stopping_rounds : int, optional
