@@ -339,6 +339,12 @@ def test_a_third_value_of_a_column_of_two_is_predicted(kind):
         assert np.median(new) > np.median(known)
 
 
+@every_kind
+def test_a_new_value_of_a_column_that_had_one_value_changes_nothing(kind):
+    model = small(kind=kind).fit(FRAME.assign(colour="red"), Y)
+    np.testing.assert_array_equal(bits(model, FRAME.assign(colour="blue")), bits(model, FRAME.assign(colour="red")))
+
+
 def test_the_prediction_for_a_row_does_not_depend_on_unseen_categories_beside_it():
     model = small().fit(FRAME, Y)
     strange = FRAME.assign(city=np.where(np.arange(N) % 3, FRAME["city"], "Atlantis"))

@@ -58,8 +58,9 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
     engine_params : dict, optional
         Options that only the engine knows.
     categorical_features : "auto", None or list of str and int, default="auto"
-        Columns that hold categories, by name or position. "auto" takes those that are not numbers; None takes none. A
-        missing value is a category of its own, and one that training has not seen raises knowledge uncertainty.
+        Columns that hold categories, by name or position. "auto" takes those that are not numbers. A list takes its
+        place: every column of text must be in it. None takes none. A missing value is a category of its own, and one
+        that training has not seen raises knowledge uncertainty.
     n_jobs : int, optional
         Threads; None is all cores. The result does not depend on it.
     random_state : int, RandomState or None
