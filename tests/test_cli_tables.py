@@ -151,11 +151,11 @@ def test_a_compressed_table_is_the_table(write, tmp_path):
     assert epiboost("predict", tmp_path / "model.epib", compressed, "-o", tmp_path / "out.csv").exit_code == 0
 
 
-def test_a_compressed_table_larger_than_its_file_is_read_whole(write):
-    columns = {"x": [*["1"] * 400_000, "a"], "y": ["1"] * 400_001}
-    path = write(columns, "train.csv.gz")
-    assert path.stat().st_size < 100_000
-    assert tables.read_table(path)["x"].to_pylist()[-2:] == ["1", "a"]
+def test_a_compressed_table_with_rows_longer_than_its_file_is_read(write):
+    long = "a" * 100_000
+    path = write({"x": ["b", long], "y": ["1", "2"]}, "train.csv.gz")
+    assert path.stat().st_size < 1000
+    assert tables.read_table(path)["x"].to_pylist() == ["b", long]
 
 
 @pytest.mark.parametrize(
