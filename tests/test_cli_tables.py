@@ -115,14 +115,14 @@ def test_numbers_with_decimal_commas_are_a_warning(write):
     commas = [f'"{place // 8},{place % 8}"' for place in range(N)]
     result = fit(write({"x": commas, "y": numbers()}))
     assert "60 of its 60 distinct values are numbers; not read as numbers: '0,0', '0,1', '0,2'." in result.stderr
-    assert "write decimal points" in result.stderr
+    assert "leave such fields empty and write decimal points" in result.stderr
 
 
 def test_a_target_that_is_mostly_numbers_but_read_as_text_is_a_warning(write):
     path = write({"x": numbers(), "y": ["1", "2", "?"] * 20})
     result = fit(path)
     assert "warning: the column 'y' is read as text, though 2 of its 3 distinct values" in result.stderr
-    assert "--task classification" in result.stderr
+    assert "leave out such rows and write decimal points; if text is meant, say --task classification" in result.stderr
     assert fit(path, "--task", "classification").stderr == ""
 
 

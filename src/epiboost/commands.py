@@ -308,11 +308,12 @@ def _warn_of_numbers(columns: "pa.Table", target: str) -> None:
             continue
         distinct, numbers, others = tables.numbers_among_text(column)
         if 2 * numbers >= distinct:
-            meant = "--task classification" if name == target else f"--categorical {name!r}"
+            remedy = "leave out such rows" if name == target else "leave such fields empty"
+            option = "--task classification" if name == target else f"--categorical {name!r}"
             _complain(
                 f"warning: the column {name!r} is read as text, though {numbers} of its {distinct} distinct values are "
-                f"numbers; not read as numbers: {tables.listed(others)}. If numbers are meant, leave such fields empty "
-                f"and write decimal points; if text is meant, say {meant}"
+                f"numbers; not read as numbers: {tables.listed(others)}. If numbers are meant, {remedy} and write "
+                f"decimal points; if text is meant, say {option}"
             )
 
 
