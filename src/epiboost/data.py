@@ -199,7 +199,7 @@ def _refuse_no_table(X: Any) -> None:  # noqa: ANN401 (anything a user may pass)
     if isinstance(native, nw.Series) or (arrow is not None and isinstance(X, arrow.Array)):
         message = f"Expected 2D array or frame, got one column ({type(X).__name__}) instead; put it in a frame"
         raise ValueError(message)
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):  # a kind of sparse array is a dictionary
         message = f"X is a {type(X).__name__}; make it a frame, say by pandas.DataFrame(X)"
         raise TypeError(message)
 
