@@ -3,12 +3,14 @@
 EPIBOOST_DATA=folder python benchmarks/quality.py catboost     regression: one SGLB model of each, same settings
 EPIBOOST_DATA=folder python benchmarks/quality.py defaults     regression: the default, ten members, untuned
 EPIBOOST_DATA=folder python benchmarks/quality.py categories   classification of tables with categories, half an hour
+python benchmarks/quality.py mixed-regression                  regression on generated tables of numbers and categories
 """
 
 import sys
 from collections.abc import Callable
 
 import categories
+import mixed_regression
 import numpy as np
 from catboost import CatBoostRegressor
 from uci import FOLDERS, Split, splits
@@ -94,4 +96,9 @@ def defaults(n_splits: int) -> None:
 if __name__ == "__main__":
     wanted = sys.argv[1:] or ["catboost", "defaults"]
     for job in wanted:
-        {"catboost": compare, "defaults": defaults, "categories": categories.compare}[job](5)
+        {
+            "catboost": compare,
+            "defaults": defaults,
+            "categories": categories.compare,
+            "mixed-regression": mixed_regression.compare,
+        }[job](5)

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost import persistence
 from epiboost._typing import AnyArray, Family, Floats
-from epiboost.categories import vocabularies_from_file, vocabularies_to_file
 from epiboost.columns import Vocabularies, without_unused
 from epiboost.data import Dataset, check_table, check_weight, evaluation_parts, join
 from epiboost.engines import Engine, Forest, check_asked, engine_named, forest_from_file
@@ -20,6 +19,7 @@ from epiboost.members import EnsembleKind, Recipe
 from epiboost.posterior import Posterior
 from epiboost.progress import progress_bar
 from epiboost.uncertainty import Uncertainty
+from epiboost.vocabularies import vocabularies_from_file, vocabularies_to_file
 
 _KINDS_OF_FILES = ("EpiBoostRegressor", "EpiBoostClassifier", "CalibratedRegressor", "CalibratedClassifier")
 
@@ -192,8 +192,8 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         model._labels_from_file(arrays)
         model._note_training()
         names = header["feature_names"]
-        if names is not None and not all(isinstance(name, str) for name in names):
-            message = "names of columns must be text"
+        if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+            message = "names of columns must be a list of text"
             raise ValueError(message)
         prefixes = header["prefixes"]
         probe = model.forest_.predict(np.full((1, model.n_features_in_), np.nan), prefixes=model.prefixes_)

@@ -60,7 +60,7 @@ def epiboost(
 @app.command()
 def fit(
     *,
-    train: Annotated[Path, typer.Argument(help="The table to learn from: a .csv or .parquet file.")],
+    train: Annotated[Path, typer.Argument(help="The table to learn from: a .csv, .csv.gz or .parquet file.")],
     target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model.", show_default=False)],
     task: Annotated[
@@ -105,15 +105,20 @@ def fit(
             message = f"--categorical names {', '.join(map(repr, sorted(strangers)))}, which is no feature of the table"
             raise ValueError(message)
         chosen, reason = _choose_task(y) if task == "auto" else (task, "as asked")
-        size = f"{table.num_rows} rows, {features.num_columns} features"
+        size = f"{_count(table.num_rows, 'row')}, {_count(features.num_columns, 'feature')}"
         typer.echo(f"{chosen.capitalize()} of {target!r} ({reason}): {size}")
+        categories = _categories(features, categorical or [])
+        typer.echo(f"Categories: {tables.listed(categories) if categories else 'none'}")
+        if not train.name.lower().endswith(".parquet"):
+            doubtful = [name for name in categories if name not in (categorical or [])]
+            _warn_of_numbers(table.select(doubtful if task != "auto" else [target, *doubtful]), target)
         model = _estimator(chosen)(
             ensemble=ensemble,
             n_members=members,
             n_estimators=trees,
             learning_rate=rate,
             max_depth=depth,
-            categorical_features=_categories(features, categorical or []),
+            categorical_features=categories if categorical else "auto",
             n_jobs=jobs,
             random_state=seed,
             verbose=1,
@@ -129,7 +134,7 @@ def fit(
 def predict(
     *,
     model: Annotated[Path, typer.Argument(help="A model that epiboost fit wrote.")],
-    test: Annotated[Path, typer.Argument(help="The table to predict: a .csv or .parquet file.")],
+    test: Annotated[Path, typer.Argument(help="The table to predict: a .csv, .csv.gz or .parquet file.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where to write: a .csv or .parquet file.", show_default=False)
     ],
@@ -148,14 +153,16 @@ def predict(
         features = _known_features(fitted, tables.read_table(test, text=_text_columns(fitted)), source=test)
         columns = _predicted_columns(fitted, features, coverage)
         tables.write_table(columns, output)
-        typer.echo(f"Predicted {features.num_rows} rows and wrote {output}")
+        typer.echo(f"Predicted {_count(features.num_rows, 'row')} and wrote {output}")
 
 
 @app.command()
 def evaluate(
     *,
     model: Annotated[Path, typer.Argument(help="A model that epiboost fit wrote.")],
-    test: Annotated[Path, typer.Argument(help="The table to judge it on, target included: a .csv or .parquet file.")],
+    test: Annotated[
+        Path, typer.Argument(help="The table to judge it on, target included: a .csv, .csv.gz or .parquet file.")
+    ],
     target: Annotated[
         str | None, typer.Option(help="The column to predict.", show_default="the one that is no feature")
     ] = None,
@@ -278,16 +285,40 @@ def _load(path: Path) -> "Model":
     return kinds[name]._read(path, header, arrays)  # noqa: SLF001 (the file has been read)
 
 
-def _categories(features: "pa.Table", named: list[str]) -> str | list[str]:
-    """Return what holds categories: the columns that are named, and those of text as ever."""
+def _categories(features: "pa.Table", named: list[str]) -> list[str]:
+    """Return what holds categories: the columns that are named, and those that are not numbers, unless all empty."""
     import pyarrow as pa  # noqa: PLC0415 (see the head of this file)
 
-    if not named:
-        return "auto"
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null)
     return [
-        field.name for field in features.schema if field.name in named or not any(is_a(field.type) for is_a in numbers)
+        name
+        for name, column in zip(features.column_names, features.columns, strict=True)
+        if name in named or not (column.null_count == len(column) or any(is_a(column.type) for is_a in numbers))
     ]
+
+
+def _warn_of_numbers(columns: "pa.Table", target: str) -> None:
+    """Say which columns of text are mostly numbers: as a rule a mark for missing values has made text of them."""
+    import pyarrow as pa  # noqa: PLC0415 (see the head of this file)
+
+    from epiboost import tables  # noqa: PLC0415 (see the head of this file)
+
+    for name, column in zip(columns.column_names, columns.columns, strict=True):
+        if not pa.types.is_string(column.type):
+            continue
+        distinct, numbers, others = tables.numbers_among_text(column)
+        if 2 * numbers >= distinct:
+            remedy = "leave out such rows" if name == target else "leave such fields empty"
+            option = "--task classification" if name == target else f"--categorical {name!r}"
+            _complain(
+                f"warning: the column {name!r} is read as text, though {numbers} of its {distinct} distinct values are "
+                f"numbers; not read as numbers: {tables.listed(others)}. If numbers are meant, {remedy} and write "
+                f"decimal points; if text is meant, say {option}"
+            )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _text_columns(fitted: "Model") -> list[str]:
