@@ -17,6 +17,7 @@ MOST_ROWS = 50_000
 """Rows on which combinations are tried."""
 
 _MOST = 20
+_MOST_TRIPLES = 5
 _MOST_COLUMNS = 48  # of which all pairs are tried
 _MOST_EXTENDED = 8  # pairs that a third column is tried with
 _LEAST_VALUES = 200  # with fewer, trees do without
@@ -106,15 +107,17 @@ def choose_combinations(candidates: Sequence[Candidate], rest: Floats, weight: F
     """
     least = max(_LEAST_GAIN, _LEAST_SHARE * float(weight.sum()))
     most_values = float(weight.sum()) / _ROWS_A_TRIPLE
-    alone = {one: max(_gain(one.codes, rest, weight), 0.0) for one in candidates}
+    alone = {one: _gain(one.codes, rest, weight) for one in candidates}
     pairs = _best(
-        pair for pair in _pairs(candidates, rest, weight) if pair.gain > least + max(alone[part] for part in pair.parts)
+        pair
+        for pair in _pairs(candidates, rest, weight)
+        if pair.gain > max(least, *(alone[part] for part in pair.parts))
     )
     triples = []
     for pair in pairs[:_MOST_EXTENDED]:
         extended = _extended(pair, candidates, rest, weight)
         triples += [one for one in extended if one.gain > least + pair.gain and one.n_values < most_values]
-    return [one.columns for one in _best([*pairs, *triples])]
+    return [one.columns for one in [*pairs, *_best(triples)[:_MOST_TRIPLES]]]
 
 
 def _pairs(candidates: Sequence[Candidate], rest: Floats, weight: Floats) -> Iterator[_Found]:
