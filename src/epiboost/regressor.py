@@ -48,7 +48,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         that are freed of the row's own influence, and of n rows, its leaves get ``1000 * min(1, (450 / n)²)`` and those
         of the mean ``60 * min(1, (450 / n)³)`` times ``variance_guard`` more rows of zero gradient. What it adds
         vanishes as rows become plenty. 0 switches all of it off, as in the paper.
-    structure_rows : int or None, default=60000
+    structure_rows : int or None, default=62000
         Rows on which each tree chooses its splits: a fresh random sample of a larger table, all of a smaller one. Leaf
         values always come from all rows. None takes all rows for the splits too.
     early_stopping_rounds : int, optional
@@ -59,9 +59,10 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         Options that only the engine knows.
     categorical_features : "auto", None or list of str and int, default="auto"
         Columns that hold categories, by name or position. "auto" takes those that are not numbers; None takes none. A
-        missing value is a category of its own, and one that training has not seen raises knowledge uncertainty.
+        missing value is a category of its own, and one that training has not seen raises knowledge uncertainty
+        with the native engine; others take it for a missing one or guess.
     n_jobs : int, optional
-        Threads; None is all cores. The result does not depend on it.
+        Threads; None is all cores. The result does not depend on it, but for the last digits of XGBoost's.
     random_state : int, RandomState or None
         Same number, same bits.
     verbose : int, default=0

@@ -195,16 +195,16 @@ def grow(
         Returns the library's score of the rows that are watched.
     """
     losses: list[float] = []
+    best, patience = 0, chain.spec.patience
     for tree in range(chain.spec.n_estimators):
         step(tree)
         grown(1)
         if chain.rows.evaluation is not None:
             losses.append(chain.evaluation_loss(watch(), tree + 1))
-            if chain.spec.patience is not None and tree - int(np.argmin(losses)) >= chain.spec.patience:
+            best = tree if losses[tree] < losses[best] else best
+            if patience is not None and tree - best >= patience:
                 break
-    if chain.spec.patience is not None and losses:
-        return int(np.argmin(losses)) + 1, losses
-    return chain.spec.n_estimators, losses
+    return chain.spec.n_estimators if patience is None else best + 1, losses
 
 
 def evaluation_of(chains: Sequence[Chain], trees: int) -> Floats:

@@ -7,6 +7,9 @@ What its settings are here, and why:
   leaf values have none; a chain on fixed leaves then stands still.
 - ``langevin``, ``diffusion_temperature`` and ``model_shrink_rate`` in place of ``posterior_sampling``, which overwrites
   the two others: noise and shrinkage are as for every engine, for the weight of the rows and ``temperature``.
+- ``boost_from_average`` for two classes: the chain starts at their log-odds. Of several it starts at zero, there is no
+  such option for those; and with a baseline CatBoost would switch shrinkage off.
+- ``l2_leaf_reg`` divided by the mean weight of the rows, by which CatBoost multiplies it.
 - Targets are standardised, because CatBoost's noise is in the units of the target.
 
 A trained model is shrunk already: its first t of T trees sum to cᵀ⁻ᵗ times the chain as it was after t trees.
@@ -77,13 +80,13 @@ class CatBoostForest(BoosterForest):
 
     @property
     def _start(self) -> Floats:
-        return np.zeros(len(self.objective.start))  # CatBoost starts from nothing
+        return np.zeros(len(self.objective.start))  # it is in CatBoost's own model
 
     def _factor(self, member: int, end: int) -> float:
         return float(self.decay ** (end - self.boosters[member].tree_count_))
 
     def _ready(self, table: AnyArray) -> Any:  # noqa: ANN401 (a Pool)
-        return library_of(self.library).Pool(_columns(table, self.sizes))
+        return library_of(self.library).Pool(_columns(table, self.sizes), thread_count=self._threads)
 
     def _raw(self, member: int, ready: Any, begin: int, end: int) -> AnyArray:  # noqa: ANN401 (a Pool)
         raw: AnyArray = self.boosters[member].predict(
@@ -148,7 +151,7 @@ class CatBoostEngine(LibraryEngine):
             "border_count": spec.max_bins - 1,
             "leaf_estimation_method": "Gradient",
             "leaf_estimation_iterations": 1,
-            "boost_from_average": False,
+            "boost_from_average": isinstance(rows.objective, Bernoulli),
             "model_shrink_rate": steps.shrink,
             "bootstrap_type": "No",
             "allow_writing_files": False,
@@ -167,7 +170,8 @@ class CatBoostEngine(LibraryEngine):
         return {"random_seed": spec.seed % 2**31, "thread_count": threads}
 
     def _prepared(self, library: ModuleType, rows: Rows, settings: dict[str, Any], threads: int) -> Any:  # noqa: ANN401, ARG002
-        return library.Pool(_columns(rows.X, rows.sizes), label=_labels(rows), weight=rows.weight)
+        table = _columns(rows.X, rows.sizes)
+        return library.Pool(table, label=_labels(rows), weight=rows.weight, thread_count=threads)
 
     def _chain(
         self,
@@ -181,7 +185,7 @@ class CatBoostEngine(LibraryEngine):
         booster = library.CatBoost(settings).fit(prepared, callbacks=[count])
         if count.stopped:
             raise Stopped
-        return _watched(library, booster, chain.spec, chain.rows, chain.steps)
+        return _watched(library, booster, chain, settings["thread_count"])
 
 
 class _Count:
@@ -236,16 +240,20 @@ def _columns(table: AnyArray, sizes: Sequence[int]) -> Any:  # noqa: ANN401 (an 
     )
 
 
-def _watched(library: ModuleType, booster: Booster, spec: MemberSpec, rows: Rows, steps: Steps) -> Chain:
+def _watched(library: ModuleType, booster: Booster, chain: LangevinObjective, threads: int) -> Chain:
     """Measure the chain after each tree on the rows that are watched, and cut it where it would have stopped."""
+    rows, spec = chain.rows, chain.spec
     if rows.evaluation is None:
         return Chain(booster, spec.n_estimators, [])
     table, y, weight = rows.evaluation
     losses: list[float] = []
-    stages = booster.staged_predict(library.Pool(_columns(table, rows.sizes)), prediction_type="RawFormulaVal")
-    for end, raw in enumerate(stages, start=1):
-        scores = raw.reshape(len(y), -1) * steps.decay ** (end - booster.tree_count_)
+    best = 0
+    pool = library.Pool(_columns(table, rows.sizes), thread_count=threads)
+    stages = booster.staged_predict(pool, prediction_type="RawFormulaVal", thread_count=threads)
+    for end, raw in enumerate(stages):
+        scores = raw.reshape(len(y), -1) * chain.steps.decay ** (end + 1 - booster.tree_count_)
         losses.append(loss_of(rows.objective, scores, y, weight))
-        if spec.patience is not None and end - 1 - int(np.argmin(losses)) >= spec.patience:
+        best = end if losses[end] < losses[best] else best
+        if spec.patience is not None and end - best >= spec.patience:
             break
-    return Chain(booster, spec.n_estimators if spec.patience is None else int(np.argmin(losses)) + 1, losses)
+    return Chain(booster, spec.n_estimators if spec.patience is None else best + 1, losses)

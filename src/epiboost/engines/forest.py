@@ -9,6 +9,7 @@ category goes in as its rows' mean target, drawn towards that of all rows by the
 the target is the number of the class. Missing and unseen categories are missing values.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -19,6 +20,7 @@ from epiboost._file_parts import require_arrays, require_facts
 from epiboost._typing import AnyArray, Family, Floats, Integers
 from epiboost.data import Dataset
 from epiboost.engines.crew import Grown, train_members
+from epiboost.engines.options import WEIGHTS, Options
 from epiboost.engines.prefixes import check_prefixes
 from epiboost.engines.rows import Rows, learning_rows
 from epiboost.engines.threads import thread_count
@@ -31,10 +33,17 @@ _OWN = {
     "n_estimators": "n_estimators",
     "n_jobs": "n_jobs",
     "random_state": "random_state",
-    "bootstrap": "this package",
-    "warm_start": "this package",
+    **dict.fromkeys(("bootstrap", "warm_start"), "this package"),
     "verbose": "verbose",
+    "class_weight": WEIGHTS,
 }
+_FREE = (
+    "ccp_alpha", "criterion", "max_depth", "max_features", "max_leaf_nodes", "max_samples", "min_impurity_decrease",
+    "min_samples_leaf", "min_samples_split", "min_weight_fraction_leaf", "monotonic_cst",
+)  # fmt: skip
+_OPTIONS = Options("scikit-learn's forest", own=_OWN, free=_FREE, idle=("oob_score",))
+_BREATH = 0.2  # seconds between two chances to be interrupted
+_LARGEST = float(np.finfo(np.float32).max)  # trees of scikit-learn keep single precision
 
 
 @dataclass(frozen=True)
@@ -165,11 +174,11 @@ class ForestEngine:
     )  # fmt: skip
 
     def __init__(self, *, n_jobs: int | None = None, max_depth: int | None = DEPTH, **options: Any) -> None:  # noqa: ANN401
-        for name in sorted(options.keys() & _OWN.keys()):
-            message = f"engine_params must not hold {name!r}: it is set by {_OWN[name]}"
-            raise ValueError(message)
         self.n_jobs = n_jobs
-        self.options = {"max_depth": max_depth, **options}
+        self.options = {"max_depth": max_depth, **_OPTIONS.checked(options)}
+        if options.get("criterion") == "poisson":
+            message = "engine_params must not hold criterion='poisson': targets are standardised, half of them negative"
+            raise ValueError(message)
 
     def __repr__(self) -> str:
         """Say what it is made of."""
@@ -182,16 +191,22 @@ class ForestEngine:
             raise ValueError(message)
         rows = learning_rows(data)
         code_mean = target_means(rows)
-        table = encoded(rows.X, rows.sizes, code_mean)
+        table = np.clip(encoded(rows.X, rows.sizes, code_mean), -_LARGEST, _LARGEST).astype(np.float32)
+        target = rows.y.astype(np.int64) if data.n_classes else rows.y
 
         def grow(spec: MemberSpec, threads: int, grown: Grown) -> Any:  # noqa: ANN401 (scikit-learn's)
             forest = self._estimator(data.n_classes)(
-                n_estimators=spec.n_estimators, n_jobs=threads, random_state=spec.seed % 2**32, **self.options
+                n_estimators=0, n_jobs=threads, random_state=spec.seed % 2**32, warm_start=True, **self.options
             )
-            target = rows.y.astype(np.int64) if data.n_classes else rows.y
-            grown_forest = forest.fit(table, target, sample_weight=rows.weight)
-            grown(spec.n_estimators)
-            return grown_forest
+            some = threads
+            while forest.n_estimators < spec.n_estimators:  # in some steps, which make the trees that one would make
+                begin = time.monotonic()
+                some = min(some, spec.n_estimators - forest.n_estimators)
+                forest.set_params(n_estimators=forest.n_estimators + some)
+                forest.fit(table, target, sample_weight=rows.weight)
+                grown(some)
+                some = max(threads, int(some * min(_BREATH / max(time.monotonic() - begin, 1e-6), 8.0)))
+            return forest
 
         threads = thread_count(self.n_jobs)
         forests = train_members(grow, specs, threads=threads, trees=specs[0].n_estimators, progress=progress)

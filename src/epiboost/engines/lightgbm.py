@@ -55,9 +55,10 @@ _FREE = frozenset({
     "forcedsplits_filename", "gpu_device_id", "gpu_device_id_list", "gpu_platform_id", "gpu_use_dp",
     "histogram_pool_size", "interaction_constraints", "is_enable_sparse", "lambda_l1", "max_bin_by_feature",
     "max_cat_threshold", "max_cat_to_onehot", "max_delta_step", "min_data_in_bin", "min_data_in_leaf",
-    "min_data_per_group", "min_gain_to_split", "min_sum_hessian_in_leaf", "monotone_constraints", "monotone_constraints_method",
-    "monotone_penalty", "num_gpu", "num_grad_quant_bins", "path_smooth", "quant_train_renew_leaf",
-    "stochastic_rounding", "use_missing", "use_quantized_grad", "verbosity", "zero_as_missing",
+    "min_data_per_group", "min_gain_to_split", "min_sum_hessian_in_leaf", "monotone_constraints",
+    "monotone_constraints_method", "monotone_penalty", "num_gpu", "num_grad_quant_bins", "path_smooth",
+    "quant_train_renew_leaf", "stochastic_rounding", "use_missing", "use_quantized_grad", "verbosity",
+    "zero_as_missing",
 })  # fmt: skip
 
 
