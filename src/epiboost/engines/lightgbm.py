@@ -17,6 +17,7 @@ from epiboost._file_parts import require_facts
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 from epiboost.engines.booster import Booster, BoosterForest, Chain, grow
 from epiboost.engines.crew import Grown
+from epiboost.engines.guard import gradients_of
 from epiboost.engines.langevin import LangevinObjective
 from epiboost.engines.library import LibraryEngine, library_of
 from epiboost.engines.options import WEIGHTS, Options
@@ -223,7 +224,7 @@ class _Walking:
     """A chain while it grows: LightGBM's trees, and the moves of all rows alike beside them."""
 
     def __init__(self, booster: Booster, watched: object, chain: LangevinObjective, settings: dict[str, Any]) -> None:
-        self.booster, self.chain, self.settings = booster, chain, settings
+        self.booster, self.objective, self.settings = booster, gradients_of(chain), settings
         self.iterations: list[int] = []
         self.uniform: list[Floats] = []
         self.moved = np.zeros(len(chain.rows.objective.start))
@@ -239,7 +240,7 @@ class _Walking:
         def gradients(raw: AnyArray, _: object) -> tuple[AnyArray, AnyArray]:
             raw = raw.reshape(-1, len(self.moved))
             before.append(raw.copy())
-            gradient, hessian = self.chain.gradients(raw + self.moved, tree)
+            gradient, hessian = self.objective.gradients(raw + self.moved, tree)
             value[:] = self._value_of_all(gradient, hessian)
             return gradient.squeeze(), hessian.squeeze()
 

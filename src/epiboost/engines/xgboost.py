@@ -10,6 +10,7 @@ import numpy as np
 from epiboost._typing import AnyArray, Bytes
 from epiboost.engines.booster import Booster, BoosterForest, Chain, grow
 from epiboost.engines.crew import Grown
+from epiboost.engines.guard import gradients_of
 from epiboost.engines.langevin import LangevinObjective
 from epiboost.engines.library import LibraryEngine, library_of
 from epiboost.engines.options import WEIGHTS, Options
@@ -145,10 +146,11 @@ class XGBoostEngine(LibraryEngine):
         grown: Grown,
     ) -> Chain:
         train, watched = prepared
+        objective = gradients_of(chain)
         booster = library.Booster(settings, [train] if watched is None else [train, watched])
 
         def step(tree: int) -> None:
-            booster.update(train, tree, fobj=lambda raw, _: chain.gradients(raw, tree))
+            booster.update(train, tree, fobj=lambda raw, _: objective.gradients(raw, tree))
 
         def watch() -> AnyArray:
             raw: AnyArray = booster.predict(watched, output_margin=True)
