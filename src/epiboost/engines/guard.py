@@ -1,7 +1,7 @@
 """The variance guard for libraries that boost on gradients they are given.
 
-A row draws the mean towards its own target, so its residual is too small, and so is a standard deviation that is learned
-from such residuals. The guard learns it from residuals that are freed of the row's own pull: it keeps the mean's score
+A row draws the mean towards its own target, so its residual is too small, and so is a standard deviation learned from
+such residuals. The guard learns it from residuals that are freed of the row's own pull: it keeps the mean's score
 as it would be, had the row been left out of every leaf it was in. Which rows share a leaf need not be asked of the
 library. A step moves all rows of a leaf by the same amount, and those of different leaves by different ones.
 """
