@@ -39,9 +39,11 @@ def train_members(
     with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(train, spec, threads // workers, report) for spec in specs]
         try:
-            wait(futures, return_when=FIRST_EXCEPTION)
-            failed = [future for future in futures if future.done() and future.exception() is not None]
-            members = [future.result() for future in failed or futures]
+            left, failed = set(futures), False
+            while left and not failed:
+                done, left = wait(left, timeout=_PAUSE, return_when=FIRST_EXCEPTION)
+                failed = any(future.exception() is not None for future in done)
+            members = [future.result() for future in futures if future not in left]
         except BaseException:
             report.stopped = True
             pool.shutdown(wait=False, cancel_futures=True)
