@@ -1,5 +1,7 @@
 """The door: engines by name, with parameters of their own."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
@@ -109,3 +111,8 @@ def test_threads_are_no_option_of_an_engine(toy):
 def test_a_seed_that_is_none_is_refused_by_name():
     with pytest.raises(ValueError, match=r"random_state must be None, a number from 0 .*; got -1"):
         EpiBoostRegressor(random_state=-1).fit(X, Y)
+
+
+def test_the_documentation_shows_the_toy_engine_as_it_is():
+    here = Path(__file__).parent
+    assert (here / "toy_engine.py").read_text() in (here.parent / "docs" / "engines.md").read_text()

@@ -39,9 +39,10 @@ def posterior(model: Any, X: Any, n_members: int) -> Posterior | None:  # noqa: 
         )
         raise ValueError(message)
     best = booster.attr("best_iteration")
-    trees = booster.num_boosted_rounds() if best is None else int(best) + 1
+    grown = int(booster.num_boosted_rounds())
+    trees = grown if best is None else int(best) + 1
     ends = stages_of(trees, n_members)
-    warn_of(model, noisy=False, stopped=best is not None)
+    warn_of(model, noisy=False, stopped=trees < grown)
     classes = name in _BINARY or name in _MULTICLASS
     if raw_booster:
         library = importlib.import_module("xgboost")
