@@ -111,10 +111,8 @@ def test_numbers_beyond_single_precision_are_numbers(engine, task):
     X = X.copy()
     X[:5, 0] = 1e300
     model = made(estimator, engine, ensemble=kinds(engine)[0]).fit(X, y)
-    assert np.isfinite(model.predict_posterior(np.full((2, 3), -1e300)).parameters).all()
-    np.testing.assert_array_equal(
-        model.predict_posterior([[1e300, 0.0, 0.0]]).parameters, model.predict_posterior([[1e200, 0.0, 0.0]]).parameters
-    )
+    asked = np.array([[1e300, 0.0, 0.0], [-1e300, -1e300, 1e300]])
+    assert np.isfinite(model.predict_posterior(asked).parameters).all()
 
 
 def test_all_rows_can_be_asked_for_when_splits_are_chosen(engine, task):
@@ -129,7 +127,7 @@ def test_l2_are_rows_of_zero_gradient(engine):
         pytest.skip("the engine has no l2")
     X = np.repeat([0.0, 1.0], [30, 10])[:, np.newaxis]
     y = np.random.default_rng(0).normal(size=40) + 2 * X[:, 0]
-    settings = {"temperature": 0.0, "max_depth": 1, "n_estimators": 5, "variance_guard": 0.0, "learning_rate": 0.5}
+    settings = {"ensemble": "single", "max_depth": 1, "n_estimators": 5, "variance_guard": 0.0, "learning_rate": 0.5}
     settings = {name: value for name, value in settings.items() if name not in cannot}
     one = made(EpiBoostRegressor, engine, l2=4.0, **settings).fit(X, y)
     ten = made(EpiBoostRegressor, engine, l2=40.0, **settings).fit(X, y, sample_weight=np.full(40, 10.0))
