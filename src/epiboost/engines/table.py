@@ -34,7 +34,7 @@ _TABLE = {
     "catboost": _own("catboost", "CatBoost"),
     "lightgbm": _own("lightgbm", "LightGBM"),
     "xgboost": _own("xgboost", "XGBoost"),
-    "forest": _Entry("epiboost.engines.forest:ForestEngine", "epiboost.engines.forest:SklearnForest.from_file"),
+    "forest": _Entry("epiboost.engines.forest:ForestEngine", "epiboost.engines.trees:SklearnForest.from_file"),
 }
 
 
