@@ -271,3 +271,20 @@ def test_a_warning_points_at_the_line_that_asked(estimator):
     with pytest.warns(UserWarning, match=NOISELESS) as caught:
         posterior_from(model, X, 2)
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_a_chain_that_was_watched_and_never_stopped_is_not_warned_of(library):
+    module = pytest.importorskip(library)
+    if library == "lightgbm":
+        data = module.Dataset(X, Y)
+        settings = {"objective": "regression", "verbosity": -1, "num_threads": 1}
+        stop = module.early_stopping(3, verbose=False)
+        model = module.train(settings, data, 12, valid_sets=[data], callbacks=[stop])
+    else:
+        data = module.DMatrix(X, Y)
+        evals = [(data, "watched")]
+        model = module.train({"nthread": 1}, data, 12, evals=evals, early_stopping_rounds=3, verbose_eval=False)
+    with pytest.warns(UserWarning, match=NOISELESS) as caught:
+        posterior_from(model, X, n_members=2)
+    assert len(caught) == 1
