@@ -280,7 +280,7 @@ def test_a_chain_that_was_watched_and_never_stopped_is_not_warned_of(library):
         data = module.Dataset(X, Y)
         settings = {"objective": "regression", "verbosity": -1, "num_threads": 1}
         stop = module.early_stopping(3, verbose=False)
-        model = module.train(settings, data, 12, valid_sets=[data], callbacks=[stop])
+        model = module.train(settings, data, 12, valid_sets=[data.create_valid(X, Y)], callbacks=[stop])
     else:
         data = module.DMatrix(X, Y)
         evals = [(data, "watched")]

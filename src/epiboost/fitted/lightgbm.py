@@ -35,10 +35,12 @@ def posterior(model: Any, X: Any, n_members: int) -> Posterior | None:  # noqa: 
             f"the objective {found[1]!r} has no posterior here: it predicts no mean and no probabilities of classes"
         )
         raise ValueError(message)
-    grown = int(booster.current_iteration())
-    trees = int(booster.best_iteration) if booster.best_iteration > 0 else grown
+    watched = booster.best_iteration > 0
+    trees = int(booster.best_iteration if watched else booster.current_iteration())
+    asked = re.search(r"^\[num_iterations: (\d+)\]", text, flags=re.MULTILINE)
+    stopped = watched and (asked is None or trees < int(asked[1]))
     ends = stages_of(trees, n_members)
-    warn_of(model, noisy=False, stopped=trees < grown)
+    warn_of(model, noisy=False, stopped=stopped)
     predict = model.predict_proba if hasattr(model, "predict_proba") else model.predict
     members = np.stack([np.asarray(predict(X, num_iteration=end)) for end in ends])
     if found[1] in _CLASSES:
