@@ -5,7 +5,13 @@ import sys
 
 import pytest
 
-KINDS = [("catboost", "single"), ("lightgbm", "single"), ("lightgbm", "sgb"), ("xgboost", "single"), ("forest", "single")]
+KINDS = [
+    ("catboost", "single"),
+    ("lightgbm", "single"),
+    ("lightgbm", "sgb"),
+    ("xgboost", "single"),
+    ("forest", "single"),
+]
 CODE = """
 import os, signal, threading
 import numpy as np
