@@ -141,10 +141,10 @@ def forest_from_file(
 
 def _entry(engine: object) -> _Entry:
     if not isinstance(engine, str) or engine not in _TABLE:
-        message = f"engine must be one of {', '.join(map(repr, _TABLE))} or an Engine; got {engine!r}"
-        if isinstance(engine, str):
-            message += "; an engine of your own is made known by epiboost.engines.register_engine"
-        elif hasattr(engine, "predict"):
+        names = ", ".join(map(repr, _TABLE))
+        known = f"{names}, a name that epiboost.engines.register_engine was given, or an Engine"
+        message = f"engine must be one of {known}; got {engine!r}"
+        if hasattr(engine, "predict"):
             message += "; posterior_from takes models of other libraries once they are fitted"
         raise ValueError(message)
     return _TABLE[engine]
