@@ -4,11 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+ENGINE_TESTS := tests/test_engines.py tests/test_boosters.py tests/test_extras.py tests/test_fitted.py tests/test_guard.py
+
 SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 	$(shell find src -type f -not -path '*/__pycache__/*' -not -name '*.so')
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint format bench bench-quick bench-quality bench-engines bench-calibration clean
+.PHONY: help install demo test test-slow test-extras lint format bench bench-quick bench-quality bench-engines bench-calibration clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 18
@@ -23,6 +25,11 @@ test: install  ## run the tests, but for the slowest
 
 test-slow: install  ## run the tests that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
+
+test-extras: install  ## run the tests of the engines as if no library were installed, each alone, and all
+	for hidden in "catboost lightgbm xgboost" "lightgbm xgboost" "catboost xgboost" "catboost lightgbm" ""; do \
+	  EPIBOOST_WITHOUT="$$hidden" PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 -m "not slow" -p without $(ENGINE_TESTS) \
+	  || exit 1; done
 
 lint: install  ## check style, types and the direction of imports
 	$(BIN)/ruff check

@@ -58,6 +58,12 @@ def test_each_library_alone_is_enough_for_its_engine(library):
     run(code)
 
 
+def test_all_libraries_work_side_by_side_in_one_process():
+    for library in LIBRARIES:
+        pytest.importorskip(library)
+    run(BLOCKED.format(blocked=[]) + WORKS.format(engines=[(library, "sglb") for library in LIBRARIES]))
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_file_of_an_engine_whose_library_is_missing_names_the_extra(library, tmp_path):
     pytest.importorskip(library)

@@ -225,7 +225,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         if len(data.y) < 2:  # noqa: PLR2004 (a spread needs two)
             message = f"Found {len(data.y)} sample(s) of positive weight while a minimum of 2 is required."
             raise ValueError(message)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = self._seed()
         with progress_bar("Training", enabled=bool(self.verbose)) as progress:
             self.forest_: Forest = engine.fit(data, recipe.specs(seed), progress)
         self.prefixes_ = recipe.prefixes
@@ -235,6 +235,15 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
             check_is_fitted(self, "forest_")
+
+    def _seed(self) -> int:
+        try:
+            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        except ValueError as error:
+            message = (
+                f"random_state must be None, a number from 0 to 2^32 - 1 or a RandomState; got {self.random_state!r}"
+            )
+            raise ValueError(message) from error
 
     def _recipe(self) -> Recipe:
         return Recipe.of(self.get_params(deep=False))

@@ -52,9 +52,10 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
     categorical_features : "auto", None or list of str and int, default="auto"
         Columns that hold categories, by name or position. "auto" takes those that are not numbers. A list takes its
         place: every column of text must be in it. None takes none. A missing value is a category of its own, and one
-        that training has not seen raises knowledge uncertainty.
+        that training has not seen raises knowledge uncertainty with the native engine; others take it for a missing one
+        or guess.
     n_jobs : int, optional
-        Threads; None is all cores. The result does not depend on it.
+        Threads; None is all cores. The result does not depend on it, but for the last digits of XGBoost's.
     random_state : int, RandomState or None
         Same number, same bits.
     verbose : int, default=0

@@ -68,6 +68,9 @@ def fit(
         typer.Option(help="Auto: a target of text, of booleans or of two whole numbers is classified."),
     ] = "auto",
     ensemble: Annotated[EnsembleKind, typer.Option(help="Where the members come from.")] = "sglb",
+    engine: Annotated[
+        str, typer.Option(help="What trains the trees: native, catboost, lightgbm, xgboost or forest.")
+    ] = "native",
     members: Annotated[int, typer.Option(help="Members of the ensemble.", min=1)] = 10,
     trees: Annotated[int, typer.Option(help="Trees of each member.", min=1)] = 1000,
     rate: Annotated[float, typer.Option(help="The learning rate: above 0, at most 1.")] = 0.1,
@@ -118,6 +121,7 @@ def fit(
             n_estimators=trees,
             learning_rate=rate,
             max_depth=depth,
+            engine=engine,
             categorical_features=categories if categorical else "auto",
             n_jobs=jobs,
             random_state=seed,
