@@ -47,3 +47,30 @@ def names_of(model: Any, n_columns: int) -> tuple[str, ...]:  # noqa: ANN401 (an
     """Return the names of the columns that a model knows, and x0, x1, … if they had none."""
     names = getattr(model, "feature_names_in_", None)
     return tuple(f"x{place}" for place in range(n_columns)) if names is None else tuple(map(str, names))
+
+
+def column_names(X: Any, model: Any = None) -> tuple[str, ...]:  # noqa: ANN401 (anything a model reads)
+    """Return the names of a table's columns: those that the model knows, or the table's own, or x0, x1, …
+
+    >>> column_names([[1.0, 2.0]])
+    ('x0', 'x1')
+    """
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        return tuple(map(str, names))
+    if nw.dependencies.is_into_dataframe(X):
+        return tuple(nw.from_native(X, eager_only=True).columns)
+    return names_of(None, np.shape(X)[1])
+
+
+def rows_of(X: Any, rows: AnyArray) -> Any:  # noqa: ANN401 (anything a model reads)
+    """Return some rows of a table, in its own library.
+
+    >>> rows_of([[1.0], [2.0], [3.0]], np.array([2, 0]))
+    [[3.0], [1.0]]
+    """
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
+    if isinstance(X, np.ndarray):
+        return X[rows]
+    return [X[row] for row in rows.tolist()]
