@@ -50,7 +50,7 @@ def names_of(model: Any, n_columns: int) -> tuple[str, ...]:  # noqa: ANN401 (an
 
 
 def column_names(X: Any, model: Any = None) -> tuple[str, ...]:  # noqa: ANN401 (anything a model reads)
-    """Return the names of a table's columns: those that the model knows, or the table's own, or x0, x1, …
+    """Return the names of a table's columns: those that the model knows, its own, or x0, x1 and so on.
 
     >>> column_names([[1.0, 2.0]])
     ('x0', 'x1')

@@ -1,4 +1,4 @@
-"""The question that Shapley values answer, as a game: what is the measure worth if only some features are known?
+"""The question that Shapley values answer, as a game: what the measure is worth if only some features are known.
 
 A coalition is a set of features that a row keeps; the others take the values of background rows. The value of the
 coalition is the average of the measure over the background,
@@ -6,8 +6,8 @@ coalition is the average of the measure over the background,
     v(S) = mean over b of measure(x on S, b elsewhere),
 
 so that v of all features is the measure itself and v of none its mean over the background. One call answers a coalition
-for all rows and all measures together, which is what makes sampling cheap: `shap` walks through the coalitions once, and
-our predictor is given tables of thousands of rows.
+for all rows and all measures together, which is what makes sampling cheap: `shap` asks for each coalition once, and our
+predictor is given tables of thousands of rows.
 
 Rows are played as the numbers that the trees see: categories are codes by then, missing values NaN. So nothing is
 compared, rounded or guessed on the way, and a category that training has not seen stays unseen.
@@ -56,7 +56,7 @@ def reader_of_numbers(model: Any) -> Callable[[AnyArray], Posterior]:  # noqa: A
     if isinstance(model, BaseCalibrated):
         calibrated = copy.copy(model)
         calibrated.model_ = _without_columns(model.model_)
-        return calibrated.predict_posterior  # type: ignore[no-any-return]
+        return calibrated.predict_posterior
     if isinstance(model, BaseEpiBoost):
         return _without_columns(model).predict_posterior
     predict: Callable[[AnyArray], Posterior] = model.predict_posterior
@@ -133,7 +133,8 @@ class Game:
             return np.tile(self._measures_of(self.background).mean(axis=1), (len(rows), 1))
         mixed = np.where(coalition, rows[:, np.newaxis, :], self.background)
         measured = self._measures_of(mixed.reshape(-1, rows.shape[1]))
-        return measured.reshape(len(self.measures), len(rows), -1).mean(axis=2).T
+        value: Floats = measured.reshape(len(self.measures), len(rows), -1).mean(axis=2).T
+        return value
 
     def _measures_of(self, table: AnyArray) -> Floats:
         posterior = self.predict(table)

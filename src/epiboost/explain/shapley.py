@@ -1,8 +1,8 @@
 """Shapley values of uncertainties, by the `shap` package over our predictor.
 
 The Shapley value of a feature is what it adds to the measure, averaged over all orders in which the features of a row
-may become known. The features that are not known yet take the values of background rows (see `game`). The values of a row
-add up to its measure less the mean over the background, exactly.
+may become known. The features that are not known yet take the values of background rows (see `game`). The values of a
+row add up to its measure less the mean over the background, exactly.
 
 `shap` has several estimators. Ours is its KernelExplainer, a weighted least-squares fit to the values of coalitions:
 with as many predictions it was closer to the truth than the walk through permutations, it is exact where all coalitions
@@ -11,7 +11,7 @@ coalition's value is a vector with an entry a row, and our predictor is given th
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -177,13 +177,16 @@ def _shapley(game: Game, n_played: int, seed: int | None, progress: Progress) ->
     n_expected = min(n_played, 2 ** min(n_features, 60) - 2) + 2
     parts = []
     for number, start in enumerate(starts):
-        part = game.with_rows(
-            game.rows[start : start + _ROWS_TOGETHER],
-            lambda done, number=number: progress(number * n_expected + min(done, n_expected), len(starts) * n_expected),
-        )
+        played = _after(progress, number * n_expected, n_expected, len(starts) * n_expected)
+        part = game.with_rows(game.rows[start : start + _ROWS_TOGETHER], played)
         parts.append(_explained(part, n_played, seed))
     base = game(np.zeros((1, n_features)))[0, : len(game.measures)]
     return np.concatenate(parts), base
+
+
+def _after(progress: Progress, before: int, most: int, total: int) -> Callable[[int], None]:
+    """Return who is told of this part and tells of the whole."""
+    return lambda done: progress(before + min(done, most), total)
 
 
 def _explained(game: Game, n_played: int, seed: int | None) -> Floats:
@@ -226,7 +229,7 @@ def _outcome(asked: Wrapped, label: Any, measures: Sequence[str]) -> int:  # noq
     if label not in classes:
         message = f"of='mean' explains the probability of one class: label must be one of {classes}; got {label!r}"
         raise ValueError(message)
-    return classes.index(label)
+    return int(classes.index(label))
 
 
 def _unit(measure: Explained, asked: Wrapped) -> Unit:

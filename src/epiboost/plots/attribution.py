@@ -250,7 +250,7 @@ def _colours(values: AnyArray) -> AnyArray | str:
     known = np.isfinite(numbers)
     if len(np.unique(numbers[known])) < 2:  # noqa: PLR2004 (an order needs two)
         return GREY
-    rank = np.searchsorted(np.sort(numbers[known]), numbers) / max(np.count_nonzero(known) - 1, 1)
+    rank = np.searchsorted(np.sort(numbers[known]), numbers) / max(int(np.count_nonzero(known)) - 1, 1)
     low, high = (np.array([int(code[i : i + 2], 16) for i in (1, 3, 5)]) / 255 for code in (BLUE, ORANGE))
     share = np.clip(np.where(known, rank, 0.5), 0.0, 1.0)[:, np.newaxis]
     mixed: AnyArray = low + share * (high - low)

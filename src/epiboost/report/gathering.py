@@ -1,7 +1,7 @@
 """From a model and a table to the facts of a report. The table is predicted once."""
 
-import platform
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,16 +9,15 @@ import numpy.typing as npt
 
 from epiboost._base import BaseEpiBoost
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.calibrated.base import BaseCalibrated
-from epiboost.cells import cells, column_names, names_of, rows_of
+from epiboost.cells import cells, column_names, rows_of
 from epiboost.explain import Attribution
 from epiboost.explain.game import numbers_of
 from epiboost.explain.shapley import attribute_all
 from epiboost.report.answers import Answers
 from epiboost.report.facts import Driver, Facts, Kind, Listed, Points
 from epiboost.report.judging import domain_of, foreign_of, honesty_of, kept_of, quality_of, rejection_of
-from epiboost.report.texts import cell, number, words
-from epiboost.training import version_of
+from epiboost.report.recipe import inner_of, model_facts, parameters_of, title_of
+from epiboost.report.texts import cell, words
 from epiboost.uncertainty import Measure
 from epiboost.wrapped import Wrapped, unwrap
 
@@ -31,7 +30,7 @@ _FEWEST_COALITIONS, _COALITIONS_A_FEATURE = 512, 6
 _SHOWN_COLUMNS = 6
 _SHOWN_DRIVERS = 10
 _LONGEST_CELL = 40
-_LONGEST_VALUE = 200
+_LONGEST_TITLE = 200
 
 
 def gather(
@@ -53,18 +52,16 @@ def gather(
     curves, scores = ({}, {}) if target is None else rejection_of(target, answers)
     marked = _marks(answers)
     uncertain = _most_uncertain(answers)
-    drivers, reasons, n_explained = (), {}, 0
-    if explain:
-        drivers, reasons, n_explained = _explained(model, X, answers, uncertain, marked, verbose)
+    found = _explained(model, X, answers, uncertain, verbose) if explain else _Explained()
     points = _points(answers, other, uncertain, marked)
-    table = _Table(asked, X, ood, target, answers, other, marked, _leading(drivers))
-    everyday = asked.model.model_ if isinstance(asked.model, BaseCalibrated) else asked.model
+    shown = _Shown(asked, (X, ood), (answers, other), target=target, marked=marked, leading=found.leading)
+    inner = inner_of(asked.model)
     return Facts(
-        title=words(title or _title(everyday), _LONGEST_VALUE),
+        title=words(title or title_of(inner), _LONGEST_TITLE),
         task="regression" if asked.classes is None else "classification",
         unit=answers.uncertainty.unit,
         n_rows=len(answers),
-        n_columns=len(column_names(X, everyday)),
+        n_columns=len(column_names(X, None if asked.steps else inner)),
         deciding=answers.deciding,
         quality=None if target is None else quality_of(target, answers),
         honesty=None if honesty is None else honesty[0],
@@ -74,13 +71,13 @@ def gather(
         scores=scores,
         reliability=None if honesty is None else honesty[1],
         points=points,
-        uncertain=table.listed(uncertain, np.zeros(len(uncertain), dtype=bool), reasons),
-        hovered=table.listed(points.row, np.array([kind == "other" for kind in points.kind]), {}),
+        uncertain=shown.listed(uncertain, np.zeros(len(uncertain), dtype=bool), found.reasons(uncertain, marked)),
+        hovered=shown.listed(points.row, np.array([kind == "other" for kind in points.kind]), {}),
         domain=None if other is None else domain_of(answers, other, _unseen(asked, ood, len(other))),
-        drivers=drivers,
-        n_explained=n_explained,
-        model=_model_facts(asked, answers),
-        parameters=_parameters(everyday),
+        drivers=found.drivers,
+        n_explained=found.n_sampled,
+        model=model_facts(asked, answers),
+        parameters=parameters_of(inner),
     )
 
 
@@ -137,20 +134,54 @@ def _points(answers: Answers, other: Answers | None, uncertain: Integers, marked
     return Points(rows, data, knowledge, tuple(kinds))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Explained:
+    """What drives uncertainty: attributions of some rows, by measure."""
+
+    rows: Integers = field(default_factory=lambda: np.arange(0))
+    sampled: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    by_measure: dict[Measure, Attribution] = field(default_factory=dict)
+
+    @property
+    def n_sampled(self) -> int:
+        return int(np.count_nonzero(self.sampled))
+
+    @property
+    def drivers(self) -> tuple[Driver, ...]:
+        return tuple(_driver(measure, found, self.sampled) for measure, found in self.by_measure.items())
+
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """The names of the features that drive uncertainty, most important first."""
+        total: dict[str, float] = {}
+        for driver in self.drivers:
+            for name, share in driver.pairs:
+                total[name] = total.get(name, 0.0) + share
+        return tuple(sorted(total, key=lambda name: -total[name]))
+
+    def reasons(self, uncertain: Integers, marked: tuple[Kind, ...]) -> dict[int, str]:
+        """Return for each uncertain row the feature that adds most to what it is marked for."""
+        place = {row: position for position, row in enumerate(self.rows.tolist())}
+        found = {}
+        for row in uncertain.tolist() if place else ():
+            explained = self.by_measure.get("knowledge" if marked[row] == "unfamiliar" else "data")
+            if explained is not None and explained.values[place[row]].max() > 0.0:
+                found[row] = words(explained.first(1)[place[row], 0], _LONGEST_CELL)
+        return found
+
+
 def _explained(
     model: Any,  # noqa: ANN401 (any of the models)
     X: Any,  # noqa: ANN401 (anything the model reads)
     answers: Answers,
     uncertain: Integers,
-    marked: tuple[Kind, ...],
     verbose: int,
-) -> tuple[tuple[Driver, ...], dict[int, str], int]:
-    """Return what drives each uncertainty, the feature behind each uncertain row, and from how many rows it comes."""
+) -> _Explained:
     measures: list[Measure] = [] if answers.data is None else ["data"]
     if answers.uncertainty.knowledge.any():
         measures.append("knowledge")
     if len(answers) < 2 or not measures:  # noqa: PLR2004 (a row is compared with others)
-        return (), {}, 0
+        return _Explained()
     sample = _evenly(len(answers), _MOST_SAMPLED)
     rows = np.union1d(sample, uncertain)
     n_features = int(unwrap(model).model.n_features_in_)
@@ -162,12 +193,7 @@ def _explained(
         n_coalitions=max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features),
         verbose=verbose,
     )
-    by_measure: dict[str, Attribution] = dict(zip(measures, found, strict=True))
-    sampled = np.isin(rows, sample)
-    drivers = tuple(_driver(measure, by_measure[measure], sampled) for measure in measures)
-    place = {row: position for position, row in enumerate(rows.tolist())}
-    reasons = {row: _reason(by_measure, marked[row], place[row]) for row in uncertain.tolist()}
-    return drivers, reasons, len(sample)
+    return _Explained(rows, np.isin(rows, sample), dict(zip(measures, found, strict=True)))
 
 
 def _driver(measure: Measure, found: Attribution, sampled: AnyArray) -> Driver:
@@ -179,39 +205,22 @@ def _driver(measure: Measure, found: Attribution, sampled: AnyArray) -> Driver:
     return Driver(measure, names, tuple(shares[order].tolist()), len(effect) - len(order))
 
 
-def _reason(found: dict[str, Attribution], kind: Kind, place: int) -> str:
-    explained = found.get("knowledge" if kind == "unfamiliar" else "data")
-    if explained is None or explained.values[place].max() <= 0.0:
-        return ""
-    return words(explained.first(1)[place, 0], _LONGEST_CELL)
-
-
-def _leading(drivers: tuple[Driver, ...]) -> tuple[str, ...]:
-    """Return the names of the features that drive uncertainty, most important first."""
-    total: dict[str, float] = {}
-    for driver in drivers:
-        for name, share in zip(driver.names, driver.shares, strict=True):
-            total[name] = total.get(name, 0.0) + share
-    return tuple(sorted(total, key=lambda name: -total[name]))
-
-
-class _Table:
-    """The tables that rows are shown from."""
+class _Shown:
+    """The tables that rows are shown from: this one, and the other if there is one."""
 
     def __init__(
         self,
         asked: Wrapped,
-        X: Any,  # noqa: ANN401 (anything the model reads)
-        ood: Any,  # noqa: ANN401 (anything the model reads)
+        tables: tuple[Any, Any],
+        answers: tuple[Answers, Answers | None],
+        *,
         target: AnyArray | None,
-        answers: Answers,
-        other: Answers | None,
         marked: tuple[Kind, ...],
         leading: tuple[str, ...],
     ) -> None:
-        self.tables, self.target, self.answers, self.marked = (X, ood), target, (answers, other), marked
-        inner = asked.model.model_ if isinstance(asked.model, BaseCalibrated) else asked.model
-        self.names = column_names(X, None if asked.steps else inner)
+        self.tables, self.answers, self.target, self.marked = tables, answers, target, marked
+        inner = inner_of(asked.model)
+        self.names = column_names(tables[0], None if asked.steps else inner)
         shown = [words(name, _LONGEST_CELL) for name in self.names]
         first = [shown.index(name) for name in leading if name in shown]
         rest = [place for place in range(len(shown)) if place not in first]
@@ -264,57 +273,10 @@ class _Table:
 
 def _unseen(asked: Wrapped, X: Any, n_rows: int) -> AnyArray:  # noqa: ANN401 (anything the model reads)
     """Return for each row whether it holds a category that training has not seen."""
-    inner = asked.model.model_ if isinstance(asked.model, BaseCalibrated) else asked.model
+    inner = inner_of(asked.model)
     vocabularies = getattr(inner, "vocabularies_", ())
     if not isinstance(inner, BaseEpiBoost) or not vocabularies:
         return np.zeros(n_rows, dtype=bool)
     categories = [place for place, vocabulary in enumerate(vocabularies) if vocabulary is not None]
     unseen: AnyArray = (numbers_of(asked.model, asked.rows(X))[:, categories] == -1.0).any(axis=1)
     return unseen
-
-
-def _title(model: Any) -> str:  # noqa: ANN401 (any model)
-    return f"Can this {'classifier' if hasattr(model, 'classes_') else 'regressor'} be trusted?"
-
-
-def _model_facts(asked: Wrapped, answers: Answers) -> tuple[tuple[str, str], ...]:
-    model = asked.model
-    inner = model.model_ if isinstance(model, BaseCalibrated) else model
-    facts = [("Model", type(model).__name__)]
-    if isinstance(model, BaseCalibrated):
-        facts.append(("Calibrated on", f"{len(model.scores_):,} rows, besides those that the scales were learned from"))
-    if asked.classes is not None:
-        facts.append(("Classes", _some([words(label) for label in asked.classes.tolist()])))
-    if isinstance(inner, BaseEpiBoost):
-        facts += _recipe_facts(inner, answers)
-    training = getattr(inner, "training_", None)
-    if training is not None:
-        facts.append(("Training rows", f"{training.n_rows:,}"))
-        facts.append(("Training time", f"{number(training.seconds)} s"))
-        facts.append(("Versions at training", ", ".join(f"{name} {text}" for name, text in training.versions)))
-    now = [("epiboost", version_of("epiboost")), ("Python", platform.python_version()), ("NumPy", np.__version__)]
-    facts.append(("Versions of this report", ", ".join(f"{name} {text}" for name, text in now)))
-    return tuple((name, words(text, _LONGEST_VALUE)) for name, text in facts)
-
-
-def _recipe_facts(model: BaseEpiBoost, answers: Answers) -> list[tuple[str, str]]:
-    trees = sorted({int(n) for n in np.ravel(model.n_trees_)})
-    n_trees = f"{trees[0]:,}" if len(trees) == 1 else f"{trees[0]:,} to {trees[-1]:,}"
-    seed = "none was given" if model.random_state is None else str(model.random_state)
-    return [
-        ("Recipe", f"{model.ensemble}, {answers.posterior.n_members} members, engine {model.engine}"),
-        ("Trees a chain", f"{n_trees}, depth {model.max_depth}, learning rate {model.learning_rate:g}"),
-        ("Features", _some([words(name) for name in names_of(model, int(model.n_features_in_))])),
-        ("Seed", seed),
-    ]
-
-
-def _parameters(model: Any) -> tuple[tuple[str, str], ...]:  # noqa: ANN401 (any model)
-    parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-    return tuple((name, words(value, _LONGEST_VALUE)) for name, value in sorted(parameters.items()))
-
-
-def _some(texts: list[str], most: int = 12) -> str:
-    """Return how many there are, and the first by name."""
-    named = ", ".join(texts[:most])
-    return f"{len(texts)}: {named}" + (" …" if len(texts) > most else "")

@@ -1,7 +1,7 @@
 """From what a model says and what came to pass to the numbers on the first screen."""
 
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def kept_of(y: AnyArray | None, answers: Answers, classes: AnyArray | None) -> t
 def rejection_of(y: AnyArray, answers: Answers) -> tuple[dict[str, RejectionCurve], dict[str, float | None]]:
     """Return rejection curves and their scores, by measure."""
     losses = _losses(y, answers)
-    measures = {answers.deciding: answers.doubt, "knowledge": answers.uncertainty.knowledge}
+    measures: dict[str, Floats] = {answers.deciding: answers.doubt, "knowledge": answers.uncertainty.knowledge}
     curves = {name: metrics.rejection_curve(errors=losses, uncertainty=doubt) for name, doubt in measures.items()}
     scores: dict[str, float | None] = {}
     for name, curve in curves.items():
@@ -148,7 +148,7 @@ def _honesty_of_guarantees(model: CalibratedRegressor, rows: Any, y: AnyArray) -
 
 
 def _losses(y: AnyArray, answers: Answers) -> Floats:
-    loss = "zero_one" if answers.posterior.family == "categorical" else "squared"
+    loss: Literal["zero_one", "squared"] = "zero_one" if answers.posterior.family == "categorical" else "squared"
     return metrics.prediction_errors(y, answers.prediction, loss=loss)
 
 

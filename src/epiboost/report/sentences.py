@@ -71,7 +71,9 @@ def _good(facts: Facts) -> Card:
         sentence = f"It is wrong in {percent(quality.error)} of {count(facts.n_rows, 'case')}"
         rival, label = "always saying the most frequent class would be wrong in {}", "wrong predictions"
     else:
-        sentence = f"Its predictions of {count(facts.n_rows, 'case')} are off by {number(quality.error)} (root mean square)"
+        sentence = (
+            f"Its predictions of {count(facts.n_rows, 'case')} are off by {number(quality.error)} (root mean square)"
+        )
         rival, label = "always saying the mean would be off by {}", "root mean squared error"
     if quality.baseline is None:
         return Card("good", question, error_text(facts, quality.error), label, f"{sentence}.", figures=figures)

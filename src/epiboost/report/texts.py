@@ -1,7 +1,7 @@
 """Numbers and values as a reader sees them. Nothing here is safe to put on a page unescaped; the template escapes.
 
->>> percent(0.127), number(1234567.0), cell(3.14159265), cell("a\\x00b")
-('12.7 %', '1,234,567', '3.142', 'a�b')
+>>> percent(0.127), number(1234567.0), cell(3.14159265), cell("two" + chr(10) + "lines")
+('12.7 %', '1,234,567', '3.142', 'two lines')
 """
 
 import math
