@@ -207,6 +207,8 @@ class RowAttributionDisplay:
         self.ax_.axvline(measure, color=BLACK, linestyle="--", linewidth=1.2, label=f"this row ({measure:.3g})")
         self.ax_.set_yticks(places, labels)
         self.ax_.set_ylim(len(labels) - 0.5, -0.5)
+        self.ax_.use_sticky_edges = False
+        self.ax_.margins(x=0.06)
         self.ax_.set_xlabel(_name(found))
         self.ax_.legend(frameon=False, fontsize="small", loc="best")
         plain(self.ax_)

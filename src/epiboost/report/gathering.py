@@ -28,6 +28,7 @@ _MOST_SAMPLED = 70
 _N_BACKGROUND = 30
 _FEWEST_COALITIONS, _COALITIONS_A_FEATURE = 512, 6
 _SHOWN_COLUMNS = 6
+_UPPER_QUARTILE = 0.75
 _SHOWN_DRIVERS = 10
 _LONGEST_CELL = 40
 _LONGEST_TITLE = 200
@@ -90,18 +91,17 @@ def _checked_target(y: npt.ArrayLike, answers: Answers) -> AnyArray:
 
 
 def _marks(answers: Answers) -> tuple[Kind, ...]:
-    """Say of each row whether it stands out more by its data or by its knowledge uncertainty."""
-    knowledge = _rank(answers.uncertainty.knowledge)
-    unfamiliar = knowledge > _rank(answers.data) if answers.data is not None else np.ones(len(answers), dtype=bool)
+    """Mark rows as unfamiliar whose uncertainty is more a matter of knowledge than that of three quarters of all rows.
+
+    Noise raises both parts: the members disagree more where targets scatter. Their ratio does not rise with it; it tells
+    how few rows bind the members, as the variance of a mean is that of its terms divided by their number.
+    """
+    if answers.data is None:
+        return ("unfamiliar",) * len(answers)
+    knowledge = answers.uncertainty.knowledge
+    share = knowledge / np.maximum(knowledge + answers.data, np.finfo(np.float64).tiny)
+    unfamiliar = share > np.quantile(share, _UPPER_QUARTILE)
     return tuple("unfamiliar" if is_so else "noisy" for is_so in unfamiliar.tolist())
-
-
-def _rank(values: Floats) -> Floats:
-    """Return what share of the values is smaller, half of the equal ones included."""
-    order = np.sort(values)
-    below, upto = np.searchsorted(order, values), np.searchsorted(order, values, side="right")
-    rank: Floats = (below + upto) / (2.0 * len(values))
-    return rank
 
 
 def _most_uncertain(answers: Answers) -> Integers:

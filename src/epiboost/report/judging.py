@@ -20,7 +20,7 @@ FALSE_ALARM_RATE = 0.05
 KEPT_SHARES = (0.95, 0.9, 0.8)
 _N_LEVELS = 15
 _FEWEST_TO_COMPARE = 20
-_FENCE = 3.0
+_FENCE = 1.5
 _ROWS_FOR_WIDTH = 5000
 
 
@@ -85,8 +85,8 @@ def rejection_of(y: AnyArray, answers: Answers) -> tuple[dict[str, RejectionCurv
 def foreign_of(answers: Answers, unseen: AnyArray) -> Foreign:
     """Return how many rows stand far out, and how many hold an unseen category.
 
-    A row stands far out if the logarithm of its knowledge uncertainty is more than three times the distance between the
-    quartiles above the upper one.
+    A row stands far out if the logarithm of its knowledge uncertainty is more than one and a half times the distance between
+    the quartiles above the upper one.
     """
     knowledge = answers.uncertainty.knowledge
     knows = bool(knowledge.any())
