@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -126,6 +127,17 @@ def test_frames_with_categories_and_missing_values_are_explained_alike(library):
     np.testing.assert_allclose(found.values, plain.values, rtol=1e-9)
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_the_unit_of_the_target_is_irrelevant(unit):
+    """Variances may be as small as 1e-18, and are no rounding errors."""
+    wide = np.random.default_rng(5).normal(size=(200, 12))
+    y = wide[:, 0] + 0.1 * np.random.default_rng(6).normal(size=200)
+    small, plain = (EpiBoostRegressor(**SMALL).fit(wide, scale * y) for scale in (unit, 1.0))
+    found = attribute(small, wide[:9], "total", background=wide).values / unit**2
+    np.testing.assert_allclose(found, attribute(plain, wide[:9], "total", background=wide).values, rtol=1e-4, atol=1e-9)
+    assert found.any()
+
+
 def test_large_numbers_that_differ_little_are_told_apart():
     """Seconds since 1970, say: one part in a million is a day."""
     table = np.column_stack([1.7e9 + 1e4 * X[:, 0], X[:, 1]])
@@ -207,3 +219,49 @@ def test_the_result_lists_features_in_order_and_becomes_a_frame():
         assert list(found.to_frame(backend)["b"].to_numpy()) == [-0.9, 0.3]
     with pytest.raises(ValueError, match="backend must be one of"):
         found.to_frame("dask")
+
+
+def test_the_summary_draws_the_most_important_features_a_point_a_row():
+    from epiboost.plots import AttributionDisplay
+
+    values = np.array([[0.1, -0.9, 0.0], [0.2, 0.3, 0.0]])
+    data = np.array([[1.0, "a", 5], [2.0, "b", None]], dtype=object)
+    found = Attribution(values, 1.0, ("small", "large $x$", "none"), data, of="total", unit="variance")
+    display = AttributionDisplay(found, max_features=2).plot(Figure().subplots())
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == [r"large \$x\$", "small"]
+    np.testing.assert_allclose(np.sort(display.points_[0].get_offsets()[:, 0]), [-0.9, 0.3])
+    assert display.ax_.get_xlabel() == "added to total uncertainty (variance)"
+    assert len(display.points_[0].get_facecolors()) == 1  # categories have no order
+    assert len(display.points_[1].get_facecolors()) == 2
+
+
+def test_the_bars_of_a_row_lead_from_the_usual_to_its_own_measure():
+    from epiboost.plots import RowAttributionDisplay
+
+    values = np.array([[9.0, 9.0, 9.0, 9.0], [0.1, -0.9, 0.5, 0.2]])
+    data = np.array([[0.0] * 4, [1.25, 2.0, 3.0, np.nan]])
+    found = Attribution(values, 1.0, ("a", "b", "c", "d"), data, of="mean", unit="probability", label="yes")
+    display = RowAttributionDisplay(found, 1, max_features=2).plot(Figure().subplots())
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["b = 2", "c = 3", "2 others"]
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in display.bars_]
+    np.testing.assert_allclose(bars, [(1.0, 0.1), (0.1, 0.6), (0.6, 0.9)])
+    assert display.ax_.get_xlabel() == "probability of yes"
+    low, high = sorted(display.ax_.get_xlim())
+    assert low < 0.1
+    assert high > 1.0
+
+
+def test_pictures_are_made_from_a_model_and_refuse_what_they_cannot_draw(models):
+    from epiboost.plots import AttributionDisplay, RowAttributionDisplay
+
+    model = models["regressor"]
+    summary = AttributionDisplay.from_estimator(model, X[:9], background=X[:20], ax=Figure().subplots())
+    np.testing.assert_allclose(summary.attribution.values, attribute(model, X[:9], background=X[:20]).values)
+    row = RowAttributionDisplay.from_estimator(model, X[:9], 3, of="data", background=X[:20], ax=Figure().subplots())
+    assert (row.attribution.of, row.row) == ("data", 3)
+    with pytest.raises(TypeError, match="an Attribution is needed"):
+        AttributionDisplay(X)
+    with pytest.raises(ValueError, match="row must be one of the 9 rows"):
+        RowAttributionDisplay(row.attribution, 9)
+    with pytest.raises(ValueError, match="max_features must be"):
+        AttributionDisplay(row.attribution, max_features=0)

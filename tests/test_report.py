@@ -59,7 +59,9 @@ def models():
 
 def text_of(page):
     """Return the words of a page."""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", re.sub(r"<(style|script|svg).*?</\1>", " ", page, flags=re.S)))
+    return re.sub(
+        r"\s+", " ", re.sub(r"<[^>]*>", " ", re.sub(r"<(style|script|svg).*?</\1>", " ", page, flags=re.DOTALL))
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,8 +82,8 @@ def test_every_model_has_a_report_small_and_whole(models, kind, other, tmp_path)
     assert written.rstrip().endswith("</html>")
     for question in ("How good is it?", "How honest is it?", "When should it hand over?", "What is foreign to it?"):
         assert question in written
-    for picture in re.findall(r"<svg.*?</svg>", written, flags=re.S):
-        ET.fromstring(picture)
+    for picture in re.findall(r"<svg.*?</svg>", written, flags=re.DOTALL):
+        ET.fromstring(picture)  # noqa: S314 (our own)
     assert written.count("<svg") >= 3
 
 

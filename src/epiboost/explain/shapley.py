@@ -12,6 +12,7 @@ coalition's value is a vector with an entry a row, and our predictor is given th
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -190,16 +191,64 @@ def _after(progress: Progress, before: int, most: int, total: int) -> Callable[[
 
 
 def _explained(game: Game, n_played: int, seed: int | None) -> Floats:
-    shap = import_shap()
     n_rows, n_features = game.rows.shape
     before = np.random.get_state()  # noqa: NPY002 (shap draws from NumPy's global generator)
     np.random.seed(seed)  # noqa: NPY002
     try:
-        explainer = shap.KernelExplainer(game, np.zeros((1, n_features)))
+        explainer = _kernel_explainer()(game, np.zeros((1, n_features)))
         values = explainer.shap_values(np.ones(n_features), nsamples=n_played, l1_reg=False, silent=True)
     finally:
         np.random.set_state(before)  # noqa: NPY002
     return np.asarray(values).reshape(n_features, n_rows, -1).transpose(1, 0, 2)
+
+
+@cache
+def _kernel_explainer() -> Any:  # noqa: ANN401 (a class of shap, which is optional)
+    """Return shap's KernelExplainer, which solves its equation for all outputs at once.
+
+    The coalitions that it draws and their weights are the same for all rows. By itself it solves the equation anew for
+    each output, prints to a log as it goes, and takes values below 1e-10 for zero, which uncertainties may well be.
+    """
+
+    class AllAtOnce(import_shap().KernelExplainer):  # type: ignore[misc]  # shap has no types
+        def solve(self, fraction_evaluated: float, dim: int) -> tuple[Floats, Floats]:  # noqa: ARG002 (as shap calls it)
+            if dim == 0:
+                self.solved = _solved(self.maskMatrix, self.kernelWeights, self.ey - self.fnull, self.fx - self.fnull)
+            return self.solved[:, dim], np.ones(self.M)
+
+    return AllAtOnce
+
+
+def _solved(coalitions: Floats, weights: Floats, values: Floats, sums: Floats) -> Floats:
+    """Fit values that add up to the sums: the last feature takes what the others leave.
+
+    Parameters
+    ----------
+    coalitions : array of shape (k, features)
+    weights : array of shape (k,)
+    values : array of shape (k, outputs)
+        What the coalitions are worth beyond the empty one.
+    sums : array of shape (outputs,)
+        What all features together are worth.
+
+    Returns
+    -------
+    array of shape (features, outputs)
+
+    Examples
+    --------
+    >>> _solved(np.eye(2), np.ones(2), np.array([[1.0], [2.0]]), np.array([4.0])).ravel()
+    array([1.5, 2.5])
+    """
+    last = coalitions[:, -1:]
+    design = coalitions[:, :-1] - last
+    weighted = weights[:, np.newaxis] * design
+    normal, right = design.T @ weighted, weighted.T @ (values - last * sums)
+    try:
+        others = np.linalg.solve(normal, right)
+    except np.linalg.LinAlgError:  # few coalitions may leave features that always go together
+        others = np.linalg.lstsq(normal, right, rcond=None)[0]
+    return np.vstack([others, sums - others.sum(axis=0)])
 
 
 def _drawn(table: AnyArray, n: int, seed: int | None) -> AnyArray:

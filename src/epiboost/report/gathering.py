@@ -24,9 +24,11 @@ from epiboost.wrapped import Wrapped, unwrap
 MOST_LISTED = 80
 MOST_POINTS = 1500
 _MOST_OTHERS = 400
-_MOST_SAMPLED = 70
+_FEWEST_SAMPLED, _MOST_SAMPLED = 20, 70
+_MOST_CELLS = 500_000_000
+"""Cells of the tables that are predicted to find what drives uncertainty: wide tables are explained by fewer rows."""
 _N_BACKGROUND = 30
-_FEWEST_COALITIONS, _COALITIONS_A_FEATURE = 512, 6
+_FEWEST_COALITIONS, _COALITIONS_A_FEATURE = 512, 4
 _SHOWN_COLUMNS = 6
 _UPPER_QUARTILE = 0.75
 _SHOWN_DRIVERS = 10
@@ -93,15 +95,16 @@ def _checked_target(y: npt.ArrayLike, answers: Answers) -> AnyArray:
 def _marks(answers: Answers) -> tuple[Kind, ...]:
     """Mark rows as unfamiliar whose uncertainty is more a matter of knowledge than that of three quarters of all rows.
 
-    Noise raises both parts: the members disagree more where targets scatter. Their ratio does not rise with it; it tells
-    how few rows bind the members, as the variance of a mean is that of its terms divided by their number.
+    Noise raises both parts: the members disagree more where targets scatter. Their ratio does not rise with it; it
+    tells how few rows bind the members, as the variance of a mean is that of its terms divided by their number.
     """
-    if answers.data is None:
-        return ("unfamiliar",) * len(answers)
-    knowledge = answers.uncertainty.knowledge
-    share = knowledge / np.maximum(knowledge + answers.data, np.finfo(np.float64).tiny)
-    unfamiliar = share > np.quantile(share, _UPPER_QUARTILE)
-    return tuple("unfamiliar" if is_so else "noisy" for is_so in unfamiliar.tolist())
+    unfamiliar = np.ones(len(answers), dtype=bool)
+    if answers.data is not None:
+        knowledge = answers.uncertainty.knowledge
+        share = knowledge / np.maximum(knowledge + answers.data, np.finfo(np.float64).tiny)
+        unfamiliar = share > np.quantile(share, _UPPER_QUARTILE)
+    kinds: list[Kind] = ["unfamiliar" if is_so else "noisy" for is_so in unfamiliar.tolist()]
+    return tuple(kinds)
 
 
 def _most_uncertain(answers: Answers) -> Integers:
@@ -182,15 +185,17 @@ def _explained(
         measures.append("knowledge")
     if len(answers) < 2 or not measures:  # noqa: PLR2004 (a row is compared with others)
         return _Explained()
-    sample = _evenly(len(answers), _MOST_SAMPLED)
-    rows = np.union1d(sample, uncertain)
     n_features = int(unwrap(model).model.n_features_in_)
+    n_coalitions = max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features)
+    affordable = _MOST_CELLS // (n_coalitions * n_features * _N_BACKGROUND) - len(uncertain)
+    sample = _evenly(len(answers), min(max(affordable, _FEWEST_SAMPLED), _MOST_SAMPLED))
+    rows = np.union1d(sample, uncertain)
     found = attribute_all(
         model,
         rows_of(X, rows),
         measures,
         background=rows_of(X, _evenly(len(answers), _N_BACKGROUND)),
-        n_coalitions=max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features),
+        n_coalitions=n_coalitions,
         verbose=verbose,
     )
     return _Explained(rows, np.isin(rows, sample), dict(zip(measures, found, strict=True)))

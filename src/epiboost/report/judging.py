@@ -85,8 +85,8 @@ def rejection_of(y: AnyArray, answers: Answers) -> tuple[dict[str, RejectionCurv
 def foreign_of(answers: Answers, unseen: AnyArray) -> Foreign:
     """Return how many rows stand far out, and how many hold an unseen category.
 
-    A row stands far out if the logarithm of its knowledge uncertainty is more than one and a half times the distance between
-    the quartiles above the upper one.
+    A row stands far out if the logarithm of its knowledge uncertainty is more than one and a half times the distance
+    between the quartiles above the upper one.
     """
     knowledge = answers.uncertainty.knowledge
     knows = bool(knowledge.any())
