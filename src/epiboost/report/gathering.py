@@ -30,7 +30,7 @@ _MOST_CELLS = 500_000_000
 _N_BACKGROUND = 30
 _FEWEST_COALITIONS, _COALITIONS_A_FEATURE = 512, 4
 _SHOWN_COLUMNS = 6
-_UPPER_QUARTILE = 0.75
+_UNUSUAL = 2.0
 _SHOWN_DRIVERS = 10
 _LONGEST_CELL = 40
 _LONGEST_TITLE = 200
@@ -93,16 +93,19 @@ def _checked_target(y: npt.ArrayLike, answers: Answers) -> AnyArray:
 
 
 def _marks(answers: Answers) -> tuple[Kind, ...]:
-    """Mark rows as unfamiliar whose uncertainty is more a matter of knowledge than that of three quarters of all rows.
+    """Mark rows as unfamiliar whose knowledge uncertainty is twice the usual, and twice the usual part of the total.
 
-    Noise raises both parts: the members disagree more where targets scatter. Their ratio does not rise with it; it
-    tells how few rows bind the members, as the variance of a mean is that of its terms divided by their number.
+    The first alone would not do, as noise raises both parts: the members disagree more where targets scatter. Neither
+    would the second, as of a row without noise any doubt is one of knowledge. What is usual is the median over the more
+    uncertain half of the rows.
     """
     unfamiliar = np.ones(len(answers), dtype=bool)
     if answers.data is not None:
         knowledge = answers.uncertainty.knowledge
         share = knowledge / np.maximum(knowledge + answers.data, np.finfo(np.float64).tiny)
-        unfamiliar = share > np.quantile(share, _UPPER_QUARTILE)
+        doubtful = answers.doubt >= np.median(answers.doubt)
+        unusual = (values > _UNUSUAL * np.median(values[doubtful]) for values in (knowledge, share))
+        unfamiliar = np.logical_and(*unusual)
     kinds: list[Kind] = ["unfamiliar" if is_so else "noisy" for is_so in unfamiliar.tolist()]
     return tuple(kinds)
 

@@ -1,7 +1,7 @@
-"""Numbers and values as a reader sees them. Nothing here is safe to put on a page unescaped; the template escapes.
+r"""Numbers and values as a reader sees them. Nothing here is safe to put on a page unescaped; the template escapes.
 
 >>> percent(0.127), number(1234567.0), cell(3.14159265), cell("two" + chr(10) + "lines")
-('12.7 %', '1,234,567', '3.142', 'two lines')
+('12.7\xa0%', '1,234,567', '3.142', 'two lines')
 """
 
 import math
@@ -22,7 +22,7 @@ def percent(share: float) -> str:
     if value not in {0.0, 100.0} and abs(value) < 0.95:  # noqa: PLR2004 (below one per cent)
         digits = 2
     text = f"{value:.{digits}f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}\u00a0%"
 
 
 def number(value: float) -> str:
