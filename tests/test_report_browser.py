@@ -231,7 +231,7 @@ def test_a_phone_shows_all_without_scrolling_sideways_and_in_letters_that_can_be
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     sizes = page.evaluate(
         """[...document.querySelectorAll("svg text")].filter((text) => text.textContent.trim()).map(
-             (text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"""
+             (text) => parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b))"""
     )
     assert min(sizes) >= 9
 
