@@ -230,8 +230,13 @@ def test_a_phone_shows_all_without_scrolling_sideways_and_in_letters_that_can_be
     page = opened(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     sizes = page.evaluate(
-        """[...document.querySelectorAll("svg text")].filter((text) => text.textContent.trim()).map(
-             (text) => parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b))"""
+        """() => {
+          const size = (text) => {
+            const drawn = text.getScreenCTM();
+            return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(drawn.a, drawn.b);
+          };
+          return [...document.querySelectorAll("svg text")].filter((text) => text.textContent.trim()).map(size);
+        }"""
     )
     assert min(sizes) >= 9
 
