@@ -10,7 +10,8 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 	$(shell find src -type f -not -path '*/__pycache__/*' -not -name '*.so')
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-extras lint format bench bench-quick bench-quality bench-engines bench-calibration clean
+.PHONY: help install demo test test-slow test-extras lint format bench bench-quick bench-quality bench-engines bench-calibration \
+	bench-explain clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 18
@@ -55,6 +56,9 @@ bench-engines: install $(VENV)/.bench  ## compare the engines' ensembles with ea
 
 bench-calibration: install $(VENV)/.bench  ## compare calibrated intervals with those of another library
 	$(BIN)/python benchmarks/calibration.py
+
+bench-explain: install  ## time the explanation of uncertainties and compare it with exact values
+	$(BIN)/python benchmarks/explain.py
 
 clean:  ## remove what was built, and the virtual environment
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -50,6 +50,28 @@ assert posterior_from(RandomForestRegressor(4).fit(X, X[:, 0]), X, 2).n_members 
     run(code)
 
 
+@pytest.mark.parametrize(
+    ("package", "extra", "call"),
+    [
+        ("shap", "explain", "from epiboost.explain import attribute; attribute(model, X)"),
+        ("shap", "explain", "model.report(X)"),
+        ("jinja2", "report", "model.report(X)"),
+        ("vl_convert", "report", "model.report(X)"),
+    ],
+)
+def test_what_reports_and_explanations_need_is_named_with_its_extra(package, extra, call):
+    code = f"""
+model = EpiBoostRegressor(**small).fit(X, X[:, 0])
+try:
+    {call}
+except ImportError as error:
+    assert "{package!r}; install it with: pip install 'epiboost[{extra}]'" in str(error), error
+else:
+    raise AssertionError
+"""
+    run(BLOCKED.format(blocked=[package]) + code)
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_each_library_alone_is_enough_for_its_engine(library):
     pytest.importorskip(library)

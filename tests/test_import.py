@@ -9,6 +9,7 @@ import sys
 import pytest
 
 OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "typer", "rich", "catboost", "lightgbm", "xgboost"]
+OPTIONAL += ["shap", "jinja2", "vl_convert", "playwright"]
 DEPENDENCIES = "import joblib, narwhals, numpy, scipy.special, sklearn.base, sklearn.utils.multiclass"
 TRAINING = """
 import numpy as np
@@ -51,7 +52,9 @@ def test_importing_the_package_imports_the_estimators(imported):
     assert {"epiboost", "epiboost.regressor", "epiboost.classifier"} <= imported
 
 
-@pytest.mark.parametrize("part", ["cli", "commands", "demo", "evaluation", "plots", "tables", "metrics", "decisions"])
+@pytest.mark.parametrize(
+    "part", ["cli", "commands", "demo", "evaluation", "plots", "tables", "metrics", "decisions", "report", "explain"]
+)
 def test_importing_the_package_leaves_the_command_line_and_the_plots_out(imported, part):
     assert f"epiboost.{part}" not in imported
 

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -18,13 +19,15 @@ from epiboost.engines import Engine, Forest, check_asked, engine_named, forest_f
 from epiboost.members import EnsembleKind, Recipe
 from epiboost.posterior import Posterior
 from epiboost.progress import progress_bar
+from epiboost.reporting import Reporting
+from epiboost.training import Training
 from epiboost.uncertainty import Uncertainty
 from epiboost.vocabularies import vocabularies_from_file, vocabularies_to_file
 
 _KINDS_OF_FILES = ("EpiBoostRegressor", "EpiBoostClassifier", "CalibratedRegressor", "CalibratedClassifier")
 
 
-class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseEpiBoost(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The steps of both estimators; the classes that users see are `EpiBoostRegressor` and `EpiBoostClassifier`."""
 
     _kinds: ClassVar[dict[str, type["BaseEpiBoost"]]] = {}
@@ -132,6 +135,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             "feature_names": None if names is None else [str(name) for name in names],
             "prefixes": None if self.prefixes_ is None else [int(prefix) for prefix in self.prefixes_],
             "forest": header,
+            "training": None if self.training_ is None else self.training_.to_header(),
         }
         own_header["vocabularies"], texts = vocabularies_to_file(self.vocabularies_)
         return own_header, {**arrays, **texts, **self._labels_to_file()}
@@ -191,6 +195,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             raise ValueError(message)
         model._labels_from_file(arrays)
         model._note_training()
+        model.training_ = Training.from_header(header.get("training"))
         names = header["feature_names"]
         if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
             message = "names of columns must be a list of text"
@@ -209,6 +214,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _train(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
         self.__dict__.pop("forest_", None)  # a model that could not be trained anew is none
+        start = time.perf_counter()
         recipe = self._recipe()
         engine = self._engine()
         parts = evaluation_parts(eval_set)
@@ -230,6 +236,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             self.forest_: Forest = engine.fit(data, recipe.specs(seed), progress)
         self.prefixes_ = recipe.prefixes
         self._note_training()
+        self.training_ = Training.now(time.perf_counter() - start, len(data.y))
         return self
 
     def _require_fitted(self) -> None:
@@ -270,6 +277,7 @@ class BaseEpiBoost(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return tags
 
     vocabularies_: Vocabularies
+    training_: Training | None
 
     @property
     def _known_family(self) -> Family:

@@ -78,6 +78,8 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         The trained engine's model.
     prefixes_ : tuple of int or None
         Tree counts of the members of a virtual ensemble.
+    training_ : Training or None
+        Seconds, rows and versions of the training; None if the file that the model is from does not tell.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What the command line can do: fit, predict, evaluate, demo. Each command parses, makes one call and prints.
+"""What the command line can do. Each command parses, makes one call and prints.
 
 A known error is one line on standard error and exit code 1; an interrupt is one line and exit code 130, as shells have
 it. An error that nobody foresaw keeps its traceback. What is slow to import is imported by the command that needs it.
@@ -202,6 +202,86 @@ def evaluate(
         if plots is not None:
             for path in evaluation.draw(fitted, features, y, outside, plots):
                 typer.echo(f"Drew {path}")
+
+
+@app.command()
+def report(
+    *,
+    model: Annotated[Path, typer.Argument(help="A model that epiboost fit wrote.")],
+    test: Annotated[Path, typer.Argument(help="Rows it was not trained on, target included: a .csv or .parquet file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.", show_default=False)],
+    target: Annotated[
+        str | None, typer.Option(help="The column to predict.", show_default="the one that is no feature, if any")
+    ] = None,
+    ood: Annotated[Path | None, typer.Option(help="A table of rows from elsewhere, to be told from these.")] = None,
+    title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
+    explain: Annotated[bool, typer.Option(help="Say which features drive the uncertainty.")] = True,
+) -> None:
+    """Write a page for the person who must decide whether to trust a model."""
+    with _reported():
+        from epiboost import tables  # noqa: PLC0415 (see the head of this file)
+
+        tables.check_writable(output, sources=[path for path in (model, test, ood) if path is not None])
+        if output.suffix.lower() in tables.ENDINGS:
+            message = f"cannot write a report to {str(output)!r}: that is a table's name; let it end in .html"
+            raise ValueError(message)
+        fitted = _load(model)
+        text = _text_columns(fitted)
+        table = tables.read_table(test, text=text)
+        features = _known_features(fitted, table, source=test)
+        if target is None and table.num_columns > features.num_columns:
+            target = tables.only_other_column(table, features, source=test)
+        y = None if target is None else tables.to_numpy(tables.column(table, target, source=test))
+        outside = None if ood is None else _known_features(fitted, tables.read_table(ood, text=text), source=ood)
+        fitted.report(features, y, ood=outside, path=output, title=title, explain=explain, verbose=1)
+        typer.echo(f"Wrote {output}")
+
+
+@app.command()
+def explain(
+    *,
+    model: Annotated[Path, typer.Argument(help="A model that epiboost fit wrote.")],
+    rows: Annotated[Path, typer.Argument(help="The rows to explain: a .csv or .parquet file.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to write the values: .csv or .parquet.", show_default=False)
+    ],
+    of: Annotated[
+        Literal["knowledge", "data", "total", "mean"], typer.Option(help="What to explain; mean is the prediction.")
+    ] = "knowledge",
+    background: Annotated[
+        Path | None, typer.Option(help="A table of usual rows, such as the training table.", show_default="the rows")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The class whose probability is explained (--of mean, classification).")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="A .png, .svg or .pdf file to draw the summary into.")] = None,
+    seed: Annotated[int, typer.Option(help="Another number draws other samples.", min=0)] = 0,
+) -> None:
+    """Say which features make the model unsure of each row: a Shapley value for each."""
+    with _reported():
+        from epiboost import explaining, tables  # noqa: PLC0415 (see the head of this file)
+        from epiboost.explain import attribute  # noqa: PLC0415 (see the head of this file)
+
+        sources = [path for path in (model, rows, background) if path is not None]
+        tables.check_ending(output)
+        for path in (output, plot):
+            if path is not None:
+                tables.check_writable(path, sources=sources)
+        fitted = _load(model)
+        text = _text_columns(fitted)
+        features = _known_features(fitted, tables.read_table(rows, text=text), source=rows)
+        usual = None
+        if background is not None:
+            usual = _known_features(fitted, tables.read_table(background, text=text), source=background)
+        asked = None if label is None else explaining.label_of(fitted, label)
+        found = attribute(fitted, features, of, background=usual, label=asked, random_state=seed, verbose=1)
+        explaining.write_values(found, output)
+        typer.echo(f"Explained {of} of {len(found)} rows and wrote {output}")
+        leading = ", ".join(found.names[feature] for feature in found.order[:3])
+        typer.echo(f"The features that matter most: {leading}")
+        if plot is not None:
+            explaining.draw_summary(found, plot)
+            typer.echo(f"Drew {plot}")
 
 
 @app.command()
