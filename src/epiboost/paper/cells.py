@@ -14,7 +14,7 @@ from typing import Any
 from epiboost._atomic import whole_file
 
 FORMAT = 1
-_PARTS = ("results", "seconds", "protocol", "seed", "versions", "machine")
+_PARTS = ("results", "seconds", "protocol", "outside", "seed", "versions", "machine")
 
 Content = dict[str, Any]
 

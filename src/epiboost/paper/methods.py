@@ -86,6 +86,7 @@ def run(key: Key, protocol: Protocol, n_jobs: int | None, earlier: Earlier) -> C
         "task": fold.task,
         "rows_train": len(fold.y),
         "rows_test": len(fold.y_test),
+        "outside": fold.X_out is not None,
         "seed": seed,
         "seconds": clock.seconds,
         "protocol": protocol.to_json(),

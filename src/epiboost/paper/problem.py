@@ -152,7 +152,7 @@ def outside_rows(X: Floats, categorical: tuple[int, ...], n: int, *, source_of: 
         None if the source is not here.
     """
     try:
-        source = _external(source_of in _FROM_SLICES, str(data_folder()))
+        source = outside_source(source_of)
     except MissingDataError:
         return None
     rng = np.random.default_rng([seed, zlib.crc32(source_of.encode())])
@@ -166,6 +166,11 @@ def outside_rows(X: Floats, categorical: tuple[int, ...], n: int, *, source_of: 
     for column in categorical:
         outside[:, column] = rng.choice(np.unique(X[:, column]), size=n)
     return outside
+
+
+def outside_source(dataset: str) -> Floats:
+    """Return the rows that lie outside of a dataset, before they are rescaled."""
+    return _external(dataset in _FROM_SLICES, str(data_folder()))
 
 
 @cache

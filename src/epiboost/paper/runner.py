@@ -6,6 +6,7 @@ others. With one job the work is done here, on all cores; with several, each has
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections import defaultdict, deque
@@ -15,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epiboost.datasets import MissingDataError
 from epiboost.paper import cells, methods
 from epiboost.paper.cells import Content, DamagedCellError, Key
 from epiboost.paper.methods import METHODS
@@ -31,7 +31,7 @@ class Event:
 
     Attributes
     ----------
-    kind : {"started", "done", "missing", "damaged"}
+    kind : {"started", "done", "damaged"}
     key : Key
     text : str
         What a user should read, if anything.
@@ -46,7 +46,10 @@ class Event:
 
 
 def pending(folder: Path, keys: Iterable[Key], protocol: Protocol) -> tuple[list[Key], list[Event]]:
-    """Return the cells that are still to be done, and what was found damaged."""
+    """Return the cells that are still to be done, and what was found damaged.
+
+    A cell of another protocol is done again, and so is one of a time when there were no rows from outside.
+    """
     left, found = [], []
     for key in keys:
         try:
@@ -54,7 +57,7 @@ def pending(folder: Path, keys: Iterable[Key], protocol: Protocol) -> tuple[list
         except DamagedCellError as error:
             found.append(Event("damaged", key, f"{error}; it is done again"))
             content = None
-        if content is None or content["protocol"] != protocol.to_json():
+        if content is None or content["protocol"] != protocol.to_json() or not content["outside"]:
             left.append(key)
     return left, found
 
@@ -104,10 +107,7 @@ def do(folder: Path, key: Key, protocol: Protocol, threads: int) -> Event:
         return content
 
     start = time.perf_counter()
-    try:
-        content = methods.run(key, protocol, threads, earlier)
-    except MissingDataError as error:
-        return Event("missing", key, str(error))
+    content = methods.run(key, protocol, threads, earlier)
     cells.write(folder, key, content)
     return Event("done", key, seconds=time.perf_counter() - start)
 
@@ -142,6 +142,8 @@ def _units(keys: Sequence[Key]) -> list[Unit]:
 
 def _leave_with_parent(parent: int) -> None:
     """End this process when the one that started it is gone: a killed run leaves nothing behind."""
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent, which ends this process
 
     def look() -> None:
         while os.getppid() == parent:
