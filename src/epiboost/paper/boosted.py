@@ -121,4 +121,3 @@ def _run(trainer: Trainer, clock: Clock, name: str, **options: Any) -> dict[str,
         model = trainer.train(trainer.fold.X, trainer.fold.y, **options)
     with clock("judge"):
         return trainer.judge(model)
-

@@ -1,4 +1,4 @@
-"""What a piece of work takes: seconds on the wall, and seconds of processors, which others on the machine do not add to."""
+"""What a piece of work takes: seconds on the wall, and of processors, to which others on the machine add none."""
 
 import time
 from collections.abc import Iterator

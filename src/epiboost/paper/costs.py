@@ -34,7 +34,9 @@ def costs(results: Results) -> str:
             own = found[dataset]
             most = max(own, key=lambda name: own[name])
             shown = [_shown(own.get(name), bold=name == most) for name in columns]
-            lines.append(f"| {' | '.join([NAMES[dataset], *shown, f'{sum(own.values()):.1f}', f'{walls[dataset]:.1f}'])} |")
+            lines.append(
+                f"| {' | '.join([NAMES[dataset], *shown, f'{sum(own.values()):.1f}', f'{walls[dataset]:.1f}'])} |"
+            )
     return "\n".join(lines) + "\n"
 
 

@@ -42,7 +42,9 @@ EXPERIMENTS = {
 }
 GROUPS = {
     "regression": Experiment("boosted methods on every regression set", ("sgb", "sglb", "budget"), REGRESSION),
-    "classification": Experiment("boosted methods on every classification set", ("sgb", "sglb", "budget"), CLASSIFICATION),
+    "classification": Experiment(
+        "boosted methods on every classification set", ("sgb", "sglb", "budget"), CLASSIFICATION
+    ),
 }
 
 

@@ -91,8 +91,10 @@ def draw(name: str, folder: Path, protocol: Protocol, *, engine: str, n_jobs: in
 def heart_map(ensemble: EnsembleKind, *, engine: str, n_jobs: int | None, protocol: Protocol) -> Map:
     """Train on the heart, whose features are categories, and ask for its cells."""
     heart = make_heart(random_state=_SEED)
-    guard = {"variance_guard": 0.0} if engine == "native" else {}
-    model = EpiBoostRegressor(**_options(ensemble, _HEART_RATE, engine, n_jobs, protocol), **guard)
+    options = _options(ensemble, _HEART_RATE, engine, n_jobs, protocol)
+    if engine == "native":
+        options["variance_guard"] = 0.0
+    model = EpiBoostRegressor(**options)
     start = time.perf_counter()
     model.fit(heart.X.astype(str), heart.y)
     seconds = time.perf_counter() - start

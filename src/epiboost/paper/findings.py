@@ -1,5 +1,6 @@
 """What a run must show, checked: no worse than published, and the paper's three findings."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from epiboost.paper.problem import CLASSIFICATION, REGRESSION
@@ -19,6 +20,12 @@ class Finding:
     claim: str
     holds: tuple[str, ...]
     fails: tuple[str, ...]
+
+    @classmethod
+    def of(cls, claim: str, facts: Mapping[str, bool]) -> "Finding":
+        """Sort the datasets by whether the claim holds."""
+        holds = tuple(name for name, holds in facts.items() if holds)
+        return cls(claim, holds, tuple(name for name, holds in facts.items() if not holds))
 
     def __str__(self) -> str:
         """Say it in a line."""
@@ -46,34 +53,34 @@ def findings(results: Results) -> list[Finding]:
 
 def _no_worse(results: Results, metric: str) -> Finding:
     """Compare with the published figure plus its spread and half of its last digit."""
-    holds, fails = [], []
+    facts = {}
     for dataset in REGRESSION:
         own = results.mean(dataset, metric, "sglb_ensemble")
         theirs = published().get(("prediction", dataset, metric, "sglb_ensemble"))
         if own is not None and theirs is not None:
             limit = theirs.value + (spread_of(dataset, metric) or 0.0) + _ROUNDING * 10.0**-theirs.decimals
-            (holds if own <= limit else fails).append(dataset)
+            facts[dataset] = own <= limit
     claim = f"The SGLB ensemble's {METRICS[metric]} is at most the published one plus one standard deviation"
-    return Finding(claim, tuple(holds), tuple(fails))
+    return Finding.of(claim, facts)
 
 
 def _rejection(results: Results) -> Finding:
-    holds, fails = [], []
+    facts = {}
     for dataset in REGRESSION:
         own = results.mean(dataset, "prr_total", "sglb_ensemble")
         if own is not None:
             theirs = published()["uncertainty", dataset, "prr_total", "sglb_ensemble"].value
-            (holds if abs(own - theirs) <= _POINTS else fails).append(dataset)
+            facts[dataset] = abs(own - theirs) <= _POINTS
     claim = "The SGLB ensemble's PRR of total uncertainty is within five points of the published one"
-    return Finding(claim, tuple(holds), tuple(fails))
+    return Finding.of(claim, facts)
 
 
 def _compare(
     results: Results, datasets: tuple[str, ...], claim: str, better: tuple[str, str], worse: tuple[str, str]
 ) -> Finding:
-    holds, fails = [], []
+    facts = {}
     for dataset in datasets:
         first, second = (results.mean(dataset, *one) for one in (better, worse))
         if first is not None and second is not None:
-            (holds if first > second else fails).append(dataset)
-    return Finding(claim, tuple(holds), tuple(fails))
+            facts[dataset] = first > second
+    return Finding.of(claim, facts)

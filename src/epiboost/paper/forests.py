@@ -39,7 +39,9 @@ def forests(fold: Fold, protocol: Protocol, seed: int, n_jobs: int | None, clock
             "vrf": measure(parts[0], parts[1], fold),  # type: ignore[arg-type]  # the test rows are always there
             "rf_single": measure(_joined(parts[0]), _joined(parts[1]), fold),  # type: ignore[arg-type]
             "rf_ensemble": measure(
-                many.predict_posterior(tables[1]), None if tables[2] is None else many.predict_posterior(tables[2]), fold
+                many.predict_posterior(tables[1]),
+                None if tables[2] is None else many.predict_posterior(tables[2]),
+                fold,
             ),
         }
     return {"chosen": {"max_depth": protocol.forest_depth}, "results": results}
@@ -90,7 +92,9 @@ def _encoded(fold: Fold, seed: int) -> tuple[Floats, Floats, Floats | None]:
     """Return training, test and outside rows in numbers; missing numbers are zero, as in the paper's code."""
     tables = [fold.X.copy(), fold.X_test.copy(), *([] if fold.X_out is None else [fold.X_out.copy()])]
     for column in fold.categorical:
-        encoded = leave_one_out(*(tables[0][:, column], fold.y), *(t[:, column] for t in tables[1:]), seed=seed + column)
+        encoded = leave_one_out(
+            *(tables[0][:, column], fold.y), *(t[:, column] for t in tables[1:]), seed=seed + column
+        )
         for table, values in zip(tables, encoded, strict=True):
             table[:, column] = values
     train, test, *outside = (np.nan_to_num(table) for table in tables)

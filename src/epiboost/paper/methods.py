@@ -119,7 +119,10 @@ def versions(engine: str) -> dict[str, str]:
 
 def machine() -> dict[str, Any]:
     """Return what the times rest on: the processor and the cores this process may use."""
-    return {"processor": _processor(), "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()}
+    return {
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+    }
 
 
 def _processor() -> str:

@@ -23,9 +23,9 @@ _MOST = 32_767
 
 def pack(values: Floats) -> dict[str, Any]:
     """Return values in steps, compressed, with the size of the step."""
-    spread = float(values.std())
-    is_whole = bool((values == np.rint(values)).all() and np.abs(values).max() < _MOST)
-    step = 1.0 if is_whole else max(2.0 ** np.floor(np.log2(spread / _STEPS_A_DEVIATION)), np.abs(values).max() / _MOST)
+    largest = float(np.abs(values).max())
+    is_whole = bool((values == np.rint(values)).all() and largest < _MOST)
+    step = 1.0 if is_whole else max(float(values.std()) / _STEPS_A_DEVIATION, largest / _MOST)
     steps = np.rint(values / step).astype("<i2")
     planes = steps.view(np.uint8).reshape(-1, 2).T.tobytes()  # low bytes, then high ones: the latter compress to little
     return {"step": step, "steps": base64.b85encode(zlib.compress(planes, 9)).decode("ascii")}

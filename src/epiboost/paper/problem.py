@@ -162,7 +162,7 @@ def outside_rows(X: Floats, categorical: tuple[int, ...], n: int, *, source_of: 
     spread = rows.std(axis=0)
     rows = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     with np.errstate(invalid="ignore"):
-        outside = rows * np.nanstd(X, axis=0) + np.nanmean(X, axis=0)
+        outside: Floats = rows * np.nanstd(X, axis=0) + np.nanmean(X, axis=0)
     for column in categorical:
         outside[:, column] = rng.choice(np.unique(X[:, column]), size=n)
     return outside

@@ -9,10 +9,26 @@ from epiboost.paper.tables import HEADINGS, METRICS, NAMES, TITLES, Entry
 
 _SMALL = 0.1
 _EMPTY = "—"
+_COLUMNS = (
+    "table",
+    "engine",
+    "task",
+    "dataset",
+    "metric",
+    "method",
+    "value",
+    "spread",
+    "folds",
+    "best",
+    "published",
+    "published_spread",
+    "published_best",
+    "difference",
+)
 
 
 def markdown(name: str, entries: Sequence[Entry], *, note: str = "") -> str:
-    """Return a table as Markdown: ours, then published and difference in brackets; bold is not different from the best."""
+    """Return a table as Markdown: ours, in brackets published and difference; bold is not different from the best."""
     parts = [f"## {TITLES[name]}", *([note] if note else [])]
     for block, own in _blocks(entries):
         methods = _methods(own)
@@ -47,16 +63,42 @@ def table_csv(name: str, entries: Sequence[Entry], *, engine: str) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
-        ["table", "engine", "task", "dataset", "metric", "method", "value", "spread", "folds", "best"]
-        + ["published", "published_spread", "published_best", "difference"]
+        [
+            "table",
+            "engine",
+            "task",
+            "dataset",
+            "metric",
+            "method",
+            "value",
+            "spread",
+            "folds",
+            "best",
+            "published",
+            "published_spread",
+            "published_best",
+            "difference",
+        ]
     )
     for one in entries:
-        figure = one.published
+        theirs = one.published
         writer.writerow(
-            [name, engine, one.block, one.dataset, one.metric, one.method]
-            + [_plain(one.value), _plain(one.spread), one.folds, int(one.best)]
-            + ([_plain(figure.value), _plain(figure.spread), int(figure.highlighted)] if figure else ["", "", ""])
-            + [_plain(one.difference)]
+            (
+                name,
+                engine,
+                one.block,
+                one.dataset,
+                one.metric,
+                one.method,
+                _plain(one.value),
+                _plain(one.spread),
+                one.folds,
+                int(one.best),
+                "" if theirs is None else _plain(theirs.value),
+                "" if theirs is None else _plain(theirs.spread),
+                "" if theirs is None else int(theirs.highlighted),
+                _plain(one.difference),
+            )
         )
     return text.getvalue()
 

@@ -73,14 +73,16 @@ class Results:
 
 def collect(contents: Iterable[Content], engine: str) -> Results:
     """Sort the cells of an engine, and of methods that have their own, into results."""
-    figures: defaultdict[tuple[str, str], dict[int, dict[str, float]]] = defaultdict(dict)
+    figures: defaultdict[tuple[str, str], dict[int, dict[str, float | None]]] = defaultdict(dict)
     results = Results()
     for content in contents:
         if content["engine"] not in {engine, "forest", "ngboost", "torch"}:
             continue
         dataset = content["dataset"]
         for method, found in content["results"].items():
-            plain = {name: value for name, value in found.items() if isinstance(value, float | int | None)}
+            plain: dict[str, float | None] = {
+                name: value for name, value in found.items() if isinstance(value, float | int | None)
+            }
             plain["train_seconds"] = _train_seconds(content, method)
             figures[dataset, method][content["fold"]] = plain
             if "rows" in found:
@@ -100,7 +102,7 @@ def _train_seconds(content: Content, method: str) -> float | None:
     return None if taken is None else float(taken["cpu"])
 
 
-def _over_folds(by_fold: dict[int, dict[str, float]], name: str) -> Floats:
+def _over_folds(by_fold: dict[int, dict[str, float | None]], name: str) -> Floats:
     """Return one value a fold number, NaN where there is none, so that folds of methods are pairs."""
     values = np.full(max(by_fold) + 1, np.nan)
     for number, found in by_fold.items():

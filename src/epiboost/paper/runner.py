@@ -86,7 +86,7 @@ def run(folder: Path, keys: Sequence[Key], protocol: Protocol, *, jobs: int) -> 
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_with_parent, initargs=(os.getpid(),)) as pool:
         try:
-            yield from _in_pool(pool, deque(units), jobs, lambda key: pool.submit(do, folder, key, protocol, threads))
+            yield from _in_pool(deque(units), jobs, lambda key: pool.submit(do, folder, key, protocol, threads))
         except BaseException:
             _end_workers(pool)
             raise
@@ -112,9 +112,7 @@ def do(folder: Path, key: Key, protocol: Protocol, threads: int) -> Event:
     return Event("done", key, seconds=time.perf_counter() - start)
 
 
-def _in_pool(
-    pool: ProcessPoolExecutor, units: deque[Unit], jobs: int, submit: Callable[[Key], "Future[Event]"]
-) -> Iterator[Event]:
+def _in_pool(units: deque[Unit], jobs: int, submit: Callable[[Key], "Future[Event]"]) -> Iterator[Event]:
     """Keep every process busy with a cell; the next of a fold follows when the one before is done."""
     running: dict[Future[Event], deque[Key]] = {}
     while units or running:
@@ -142,7 +140,6 @@ def _units(keys: Sequence[Key]) -> list[Unit]:
 
 def _leave_with_parent(parent: int) -> None:
     """End this process when the one that started it is gone: a killed run leaves nothing behind."""
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent, which ends this process
 
     def look() -> None:

@@ -220,26 +220,23 @@ def build(name: str, results: Results, datasets: Sequence[str] | None = None) ->
 def _group(block: Block, dataset: str, group: tuple[str, ...], results: Results) -> list[Entry]:
     own = dict(block.ours)
     best = results.best(dataset, group, [own.get(method, method) for method in block.methods])
-    return [
-        _entry(block, dataset, metric, method, own.get(method, method), results, best)
-        for metric in group
-        for method in block.methods
-    ]
-
-
-def _entry(
-    block: Block, dataset: str, metric: str, method: str, ours: str, results: Results, best: set[tuple[str, str]]
-) -> Entry:
-    values = results.values(dataset, metric, ours)
-    finite = np.empty(0) if values is None else values[np.isfinite(values)]
-    return Entry(
-        block=block.title,
-        dataset=dataset,
-        metric=metric,
-        method=method,
-        value=float(finite.mean()) if len(finite) else None,
-        spread=float(finite.std()) if len(finite) > 1 else None,
-        folds=len(finite),
-        best=(metric, ours) in best and metric != "train_seconds",
-        published=published().get((block.source, dataset, metric, method)),
-    )
+    entries = []
+    for metric in group:
+        for method in block.methods:
+            ours = own.get(method, method)
+            values = results.values(dataset, metric, ours)
+            finite = np.empty(0) if values is None else values[np.isfinite(values)]
+            entries.append(
+                Entry(
+                    block=block.title,
+                    dataset=dataset,
+                    metric=metric,
+                    method=method,
+                    value=float(finite.mean()) if len(finite) else None,
+                    spread=float(finite.std()) if len(finite) > 1 else None,
+                    folds=len(finite),
+                    best=(metric, ours) in best and metric != "train_seconds",
+                    published=published().get((block.source, dataset, metric, method)),
+                )
+            )
+    return entries
