@@ -7,7 +7,8 @@ from pathlib import Path
 from epiboost._atomic import whole_file
 from epiboost.datasets import MissingDataError
 from epiboost.paper import cells, figures, render, runner, tables
-from epiboost.paper.cells import Key
+from epiboost.paper.beside import beside
+from epiboost.paper.cells import Content, Key
 from epiboost.paper.costs import costs
 from epiboost.paper.experiments import ENGINES, EXPERIMENTS, GROUPS, keys_of, named
 from epiboost.paper.findings import findings
@@ -148,7 +149,8 @@ def write_tables(names: Sequence[str], order: Order) -> list[Path]:
         wanted += ["uncertainty", "prediction", "budget"]
     if not wanted:
         return []
-    results = collect(cells.all_cells(order.cells), order.engine)
+    contents = list(cells.all_cells(order.cells))
+    results = collect(contents, order.engine)
     folder = order.out / "tables" / order.engine
     written = []
     for table in dict.fromkeys(wanted):
@@ -158,7 +160,16 @@ def write_tables(names: Sequence[str], order: Order) -> list[Path]:
             _write(folder / f"{table}.tex", render.latex(table, entries)),
             _write(folder / f"{table}.csv", render.table_csv(table, entries, engine=order.engine)),
         ]
-    return [*written, _write(folder / "costs.md", costs(results)), _write(folder / "findings.md", in_list(results))]
+    written += [_write(folder / "costs.md", costs(results)), _write(folder / "findings.md", in_list(results))]
+    if both := beside({name: collect(contents, name) for name in engines_of(contents)}):
+        written.append(_write(folder.parent / "engines.md", both))
+    return written
+
+
+def engines_of(contents: Sequence[Content]) -> list[str]:
+    """Return the boosting engines that have cells."""
+    found = {content["engine"] for content in contents}
+    return [name for name in ENGINES if name in found]
 
 
 def in_list(results: Results) -> str:
