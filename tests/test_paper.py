@@ -52,8 +52,8 @@ def folder(generated, monkeypatch):
 
 
 def test_the_protocol_is_the_papers():
-    own = Protocol(n_estimators=1000, n_members=10, depths=(3, 4, 5, 6), rates=(0.001, 0.01, 0.1), forest_depth=10)
-    assert own == PAPER
+    assert (PAPER.n_estimators, PAPER.n_members, PAPER.forest_depth) == (1000, 10, 10)
+    assert (PAPER.depths, PAPER.rates) == ((3, 4, 5, 6), (0.001, 0.01, 0.1))
     assert Recipe(ensemble="virtual", n_members=10, n_estimators=1000).prefixes == tuple(range(550, 1001, 50))
     assert [n_folds(name) for name in ("protein", "yacht", "year", "kick")] == [5, 20, 1, 1]
 
@@ -128,11 +128,21 @@ def test_the_single_model_is_the_first_chain_of_the_ensemble():
     own = trainer()
     found = boosted.sglb(own, Clock())["results"]
     options = {"n_estimators": 20, "max_depth": 3, "learning_rate": 0.1, "variance_guard": 0.0, "n_jobs": 1}
+    options["temperature"] = min(1.0, 1 / np.var(own.fold.y))
     model = EpiBoostRegressor(ensemble="sglb", n_members=2, structure_rows=None, random_state=3, **options)
     mean = model.fit(own.fold.X, own.fold.y).predict_posterior(own.fold.X_test).parameters[0, :, 0]
     assert found["sglb_single"]["rmse"] == pytest.approx(np.sqrt(np.mean((mean - own.fold.y_test) ** 2)))
     assert "prr_knowledge" not in found["sglb_single"]
     assert found["vsglb"]["rmse"] != found["sglb_single"]["rmse"]
+
+
+@pytest.mark.parametrize("scale", [0.01, 100.0])
+def test_noise_is_in_the_units_of_the_target_as_in_the_paper_but_never_above_one_deviation(scale):
+    fold = problem("yacht").fold(0)
+    own = boosted.Trainer(replace(fold, y=scale * fold.y), REHEARSAL, "native", 3, 1)
+    assert own.common["temperature"] == pytest.approx(min(1.0, 1 / np.var(scale * fold.y)))
+    assert (own.common["temperature"] == 1.0) == (scale == 0.01)
+    assert "temperature" not in trainer("adult").common
 
 
 def test_the_guard_of_the_variance_is_off():
@@ -160,7 +170,7 @@ def test_leave_one_out_is_the_mean_of_the_other_rows_times_noise():
 
 
 def test_a_forest_in_parts_is_the_forest():
-    found = forests.forests(problem("yacht").fold(0), REHEARSAL, 0, 1, Clock())["results"]
+    found = forests.forest(problem("yacht").fold(0), REHEARSAL, 0, 1, Clock())["results"]
     assert found["vrf"]["rmse"] == pytest.approx(found["rf_single"]["rmse"])
     assert "nll" not in found["vrf"]  # a forest of regression has no variance
     assert "prr_total" not in found["vrf"]
@@ -393,7 +403,11 @@ def test_an_experiment_has_a_cell_for_each_dataset_fold_and_method():
     assert len(experiments.keys_of("regression", engine="native", datasets=["yacht", "protein"])) == 3 * (20 + 5)
     assert len(experiments.keys_of("table:prediction", engine="native", datasets=["yacht"], folds=2)) == 4
     keys = experiments.keys_of("table:forest", engine="catboost", datasets=["kick"])
-    assert {(key.engine, key.method) for key in keys} == {("catboost", "sglb"), ("forest", "forest")}
+    assert {(key.engine, key.method) for key in keys} == {
+        ("catboost", "sglb"),
+        ("forest", "forest"),
+        ("forest", "forests"),
+    }
 
 
 def test_groups_are_of_all_datasets_of_their_kind():

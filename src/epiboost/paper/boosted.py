@@ -28,6 +28,8 @@ class Trainer:
             "random_state": seed,
             "categorical_features": list(fold.categorical) or None,
         }
+        if fold.task == "regression":
+            self.common["temperature"] = protocol.temperature(fold.y)
         if engine == "native":
             self.common["structure_rows"] = None
             if fold.task == "regression":
@@ -90,7 +92,7 @@ def sglb(trainer: Trainer, clock: Clock) -> Parts:
     whole.prefixes_ = None  # the chain as it is at its end: the single model
     with clock("judge"):
         results |= {"vsglb": trainer.judge(virtual), "sglb_single": trainer.judge(whole)}
-    return {"chosen": chosen, "grid": tried, "results": results}
+    return {"chosen": chosen, "temperature": trainer.common.get("temperature", 1.0), "grid": tried, "results": results}
 
 
 def budget(trainer: Trainer, clock: Clock, chosen: Parts) -> Parts:

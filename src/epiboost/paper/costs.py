@@ -12,7 +12,8 @@ _PIECES = {
     "sglb vsglb": "one chain",
     "budget": "budget",
     "judge": "judging",
-    "forest": "forests",
+    "forest": "one forest",
+    "forests": "forests",
     "ngboost": "NGBoost",
 }
 
@@ -42,7 +43,7 @@ def costs(results: Results) -> str:
 
 def _column(piece: str) -> str:
     method, _, part = piece.partition(" ")
-    if method in {"forest", "ngboost", "budget"}:
+    if method in {"forest", "forests", "ngboost", "budget"}:
         return _PIECES[method]
     if part == "judge":
         return _PIECES["judge"]

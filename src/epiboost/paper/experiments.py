@@ -34,7 +34,7 @@ EXPERIMENTS = {
     "table:uncertainty": Experiment("detection of errors and of foreign rows", ("sgb", "sglb"), _BOTH),
     "table:prediction": Experiment("likelihood, RMSE and error", ("sgb", "sglb"), _BOTH),
     "table:comparison": Experiment("beside NGBoost and Deep Ensembles", ("sgb", "ngboost", "deep"), REGRESSION),
-    "table:forest": Experiment("beside random forests", ("sglb", "forest"), _BOTH),
+    "table:forest": Experiment("beside random forests", ("sglb", "forest", "forests"), _BOTH),
     "table:budget": Experiment("a thousand trees in all, spent in four ways", ("sglb", "budget"), _BOTH),
     "figure:heart": Experiment("a regression table with a heart-shaped hole", ()),
     "figure:spiral": Experiment("three classes in a spiral", ()),

@@ -6,6 +6,7 @@ import numpy as np
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._typing import AnyArray, Floats
+from epiboost.members import EnsembleKind
 from epiboost.paper.clock import Clock
 from epiboost.paper.measures import measure
 from epiboost.paper.problem import Fold
@@ -16,35 +17,46 @@ _NOISE = 0.3
 """Spread of the factor on training statistics; without it a row's own target can be read off its statistic."""
 
 
-def forests(fold: Fold, protocol: Protocol, seed: int, n_jobs: int | None, clock: Clock) -> dict[str, Any]:
-    """One forest as single model and in parts, and an ensemble of independent forests."""
-    tables = _encoded(fold, seed)
-    options: dict[str, Any] = {
-        "engine": "forest",
-        "engine_params": {"max_depth": protocol.forest_depth},
-        "n_estimators": protocol.n_estimators,
-        "n_members": protocol.n_members,
-        "categorical_features": None,
-        "n_jobs": n_jobs,
-        "random_state": seed,
-    }
-    kind = EpiBoostRegressor if fold.task == "regression" else EpiBoostClassifier
+def forest(fold: Fold, protocol: Protocol, seed: int, n_jobs: int | None, clock: Clock) -> dict[str, Any]:
+    """One forest, as single model and in parts."""
+    train, test, outside = _encoded(fold, seed)
     with clock("vrf"):
-        one = kind(ensemble="virtual", **options).fit(tables[0], fold.y)
-    with clock("rf_ensemble"):
-        many = kind(ensemble="sgb", **options).fit(tables[0], fold.y)
+        model = _model(fold, protocol, seed, n_jobs, "virtual").fit(train, fold.y)
     with clock("judge"):
-        parts = [None if table is None else one.predict_posterior(table) for table in tables[1:]]
+        inside = model.predict_posterior(test)
+        out = None if outside is None else model.predict_posterior(outside)
         results = {
-            "vrf": measure(parts[0], parts[1], fold),  # type: ignore[arg-type]  # the test rows are always there
-            "rf_single": measure(_joined(parts[0]), _joined(parts[1]), fold),  # type: ignore[arg-type]
-            "rf_ensemble": measure(
-                many.predict_posterior(tables[1]),
-                None if tables[2] is None else many.predict_posterior(tables[2]),
-                fold,
-            ),
+            "vrf": measure(inside, out, fold),
+            "rf_single": measure(_joined(inside), None if out is None else _joined(out), fold),
         }
     return {"chosen": {"max_depth": protocol.forest_depth}, "results": results}
+
+
+def forests(fold: Fold, protocol: Protocol, seed: int, n_jobs: int | None, clock: Clock) -> dict[str, Any]:
+    """Train an ensemble of independent forests."""
+    train, test, outside = _encoded(fold, seed)
+    with clock("rf_ensemble"):
+        model = _model(fold, protocol, seed, n_jobs, "sgb").fit(train, fold.y)
+    with clock("judge"):
+        out = None if outside is None else model.predict_posterior(outside)
+        results = {"rf_ensemble": measure(model.predict_posterior(test), out, fold)}
+    return {"chosen": {"max_depth": protocol.forest_depth}, "results": results}
+
+
+def _model(
+    fold: Fold, protocol: Protocol, seed: int, n_jobs: int | None, ensemble: EnsembleKind
+) -> EpiBoostRegressor | EpiBoostClassifier:
+    kind = EpiBoostRegressor if fold.task == "regression" else EpiBoostClassifier
+    return kind(
+        ensemble=ensemble,
+        engine="forest",
+        engine_params={"max_depth": protocol.forest_depth},
+        n_estimators=protocol.n_estimators,
+        n_members=protocol.n_members,
+        categorical_features=None,
+        n_jobs=n_jobs,
+        random_state=seed,
+    )
 
 
 def leave_one_out(codes: AnyArray, y: AnyArray, *others: AnyArray, seed: int) -> list[Floats]:
@@ -101,8 +113,6 @@ def _encoded(fold: Fold, seed: int) -> tuple[Floats, Floats, Floats | None]:
     return train, test, (outside[0] if outside else None)
 
 
-def _joined(posterior: Posterior | None) -> Posterior | None:
+def _joined(posterior: Posterior) -> Posterior:
     """Return one member in place of parts of the same size: the whole forest."""
-    if posterior is None:
-        return None
     return Posterior(posterior.parameters.mean(axis=0, keepdims=True), posterior.family)

@@ -14,7 +14,7 @@ from typing import Any
 from epiboost.paper import boosted
 from epiboost.paper.cells import Content, Key
 from epiboost.paper.clock import Clock
-from epiboost.paper.forests import forests
+from epiboost.paper.forests import forest, forests
 from epiboost.paper.natural import natural
 from epiboost.paper.problem import problem
 from epiboost.paper.protocol import Protocol
@@ -53,6 +53,7 @@ METHODS = {
     "sglb": Method(),
     "budget": Method(after="sglb"),
     "forest": Method(engine="forest"),
+    "forests": Method(engine="forest"),
     "ngboost": Method(engine="ngboost", regression_only=True, package="ngboost"),
 }
 
@@ -71,8 +72,8 @@ def run(key: Key, protocol: Protocol, n_jobs: int | None, earlier: Earlier) -> C
     """
     start = time.time()
     fold, seed, clock = problem(key.dataset).fold(key.fold), seed_of(key), Clock()
-    if key.method == "forest":
-        made = forests(fold, protocol, seed, n_jobs, clock)
+    if key.engine == "forest":
+        made = {"forest": forest, "forests": forests}[key.method](fold, protocol, seed, n_jobs, clock)
     elif key.method == "ngboost":
         made = natural(fold, protocol, seed, clock)
     else:

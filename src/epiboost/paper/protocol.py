@@ -8,6 +8,10 @@ is the first chain of its ensemble, and column j of the out-of-domain rows comes
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
+from epiboost._typing import AnyArray
+
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
@@ -23,6 +27,8 @@ class Protocol:
         The grid; its best pair by validation likelihood is taken.
     forest_depth : int
         Levels of a random forest's trees.
+    largest_temperature : float
+        See `temperature`.
     """
 
     n_estimators: int = 1000
@@ -30,6 +36,20 @@ class Protocol:
     depths: tuple[int, ...] = (3, 4, 5, 6)
     rates: tuple[float, ...] = (0.001, 0.01, 0.1)
     forest_depth: int = 10
+    largest_temperature: float = 1.0
+
+    def temperature(self, y: AnyArray) -> float:
+        """Return the temperature that gives the noise of the paper to a regression of this target.
+
+        The paper's noise has the variance 2 / (N ε) in the units of the target, whatever they are. Ours is measured by
+        the target's standard deviation, so the paper's is a temperature of one over the target's variance. It is held
+        to 1: of a target of small variance (naval's is 0.0002) the noise would drown everything. The paper's models do
+        not suffer from it, because with CatBoost's Newton steps noise reaches the choice of splits, not leaf values.
+
+        >>> PAPER.temperature(np.array([0.0, 10.0])), PAPER.temperature(np.array([0.0, 0.1]))
+        (0.04, 1.0)
+        """
+        return float(min(self.largest_temperature, 1.0 / np.var(y)))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON reads it back."""
