@@ -16,7 +16,7 @@ from epiboost.paper.cells import DamagedCellError, Key
 from epiboost.paper.clock import Clock
 from epiboost.paper.packing import pack, unpack
 from epiboost.paper.problem import CLASSIFICATION, REGRESSION, n_folds, outside_rows, problem
-from epiboost.paper.protocol import PAPER, REHEARSAL, Protocol
+from epiboost.paper.protocol import PAPER, REHEARSAL
 from epiboost.paper.published import published, spread_of
 from epiboost.paper.results import Results, collect
 from epiboost.paper.runner import Event

@@ -49,7 +49,7 @@ class Protocol:
         >>> PAPER.temperature(np.array([0.0, 10.0])), PAPER.temperature(np.array([0.0, 0.1]))
         (0.04, 1.0)
         """
-        return float(min(self.largest_temperature, 1.0 / np.var(y)))
+        return min(self.largest_temperature, 1.0 / float(np.var(y)))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON reads it back."""
