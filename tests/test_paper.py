@@ -177,6 +177,21 @@ def test_a_forest_in_parts_is_the_forest():
     assert "prr_knowledge" in found["vrf"]
 
 
+def test_deep_ensembles_learn_mean_and_variance_and_repeat_themselves():
+    pytest.importorskip("torch")
+    from epiboost.paper.deep import Networks
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(3.0, 7.0, size=(955, 13))
+    spread = 0.3 + 0.5 * (X[:, 1] > 3)
+    y = 50 + 20 * (np.sin(X[:, 0] / 7) + spread * rng.normal(size=955))
+    first, second = (Networks(X[:455], y[:455], units=50, seed=1).predict(X[455:]) for _ in range(2))
+    assert first.shape == (5, 500, 2)
+    assert np.array_equal(first, second)
+    assert np.sqrt(np.mean((first[..., 0].mean(axis=0) - y[455:]) ** 2)) < 0.8 * y.std()
+    assert np.corrcoef(first[..., 1].mean(axis=0), spread[455:])[0, 1] > 0.2
+
+
 # Cells
 
 

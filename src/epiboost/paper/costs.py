@@ -15,6 +15,7 @@ _PIECES = {
     "forest": "one forest",
     "forests": "forests",
     "ngboost": "NGBoost",
+    "deep": "Deep Ensembles",
 }
 
 
@@ -43,7 +44,7 @@ def costs(results: Results) -> str:
 
 def _column(piece: str) -> str:
     method, _, part = piece.partition(" ")
-    if method in {"forest", "forests", "ngboost", "budget"}:
+    if method in {"forest", "forests", "ngboost", "deep", "budget"}:
         return _PIECES[method]
     if part == "judge":
         return _PIECES["judge"]

@@ -14,6 +14,7 @@ from typing import Any
 from epiboost.paper import boosted
 from epiboost.paper.cells import Content, Key
 from epiboost.paper.clock import Clock
+from epiboost.paper.deep import deep_ensembles
 from epiboost.paper.forests import forest, forests
 from epiboost.paper.natural import natural
 from epiboost.paper.problem import problem
@@ -55,6 +56,7 @@ METHODS = {
     "forest": Method(engine="forest"),
     "forests": Method(engine="forest"),
     "ngboost": Method(engine="ngboost", regression_only=True, package="ngboost"),
+    "deep": Method(engine="torch", regression_only=True, package="torch"),
 }
 
 
@@ -76,6 +78,8 @@ def run(key: Key, protocol: Protocol, n_jobs: int | None, earlier: Earlier) -> C
         made = {"forest": forest, "forests": forests}[key.method](fold, protocol, seed, n_jobs, clock)
     elif key.method == "ngboost":
         made = natural(fold, protocol, seed, clock)
+    elif key.method == "deep":
+        made = deep_ensembles(fold, seed, clock)
     else:
         trainer = boosted.Trainer(fold, protocol, key.engine, seed, n_jobs)
         if key.method == "budget":

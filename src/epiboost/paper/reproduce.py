@@ -109,6 +109,7 @@ def reproduce(name: str, order: Order) -> Iterable[str]:
     keys = list(dict.fromkeys(key for one in names for key in order.keys(one)))
     keys, notes = available(keys)
     yield from notes
+    yield from not_installed(names)
     left, damaged = runner.pending(order.cells, keys, order.protocol)
     yield from (event.text for event in damaged)
     if keys:
@@ -137,9 +138,17 @@ def available(keys: Sequence[Key]) -> tuple[list[Key], list[str]]:
         except MissingDataError as error:
             sources.add(str(error))
     notes += [f"out-of-domain figures are left out: {source}" for source in sorted(sources)]
-    absent = [name for name, method in METHODS.items() if not method.is_there]
-    notes += [f"{name} is not run: the package {METHODS[name].package!r} is not installed" for name in absent]
     return [key for key in keys if key.dataset not in missing], notes
+
+
+def not_installed(names: Sequence[str]) -> list[str]:
+    """Return what to say of methods whose package is not here; their figures are quoted."""
+    wanted = {method for name in names for method in (EXPERIMENTS.get(name) or GROUPS[name]).methods}
+    return [
+        f"{name} is not run, its published figures are quoted: the package {method.package!r} is not installed"
+        for name, method in METHODS.items()
+        if name in wanted and not method.is_there
+    ]
 
 
 def write_tables(names: Sequence[str], order: Order) -> list[Path]:
