@@ -1,6 +1,8 @@
 """The pieces of the paper's experiments: folds, foreign rows, encoding, cells, significance, tables."""
 
+import io
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from epiboost.paper.published import published, spread_of
 from epiboost.paper.results import Results, collect
 from epiboost.paper.runner import Event
 from epiboost.paper.significance import not_different
-from epiboost.paper.view import Forecast
+from epiboost.paper.view import Forecast, view
 
 pytest.importorskip("pandas")
 
@@ -437,6 +439,29 @@ def test_the_forecast_rests_on_cells_that_are_done_and_on_rows():
     assert forecast.seconds() is None
     forecast.done(Event("done", keys[0], seconds=3.08))
     assert forecast.seconds() == pytest.approx((3.08 + 2 * 10.30) / 2)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
+def test_the_view_says_what_is_done_what_runs_and_what_is_left(stream, monkeypatch):
+    if stream is Terminal:
+        pytest.importorskip("rich")
+    shown = stream()
+    monkeypatch.setattr("sys.stderr", shown)
+    keys = [Key("native", "yacht", fold, "sglb") for fold in (0, 1)]
+    with view(keys, jobs=1) as note:
+        note(Event("started", keys[0]))
+        note(Event("done", keys[0], seconds=61.0))
+        note(Event("started", keys[1]))
+        time.sleep(0.6 if stream is Terminal else 0.0)  # it is drawn twice a second
+    text = shown.getvalue()
+    assert "yacht, fold 1, sglb (native)," in text or stream is io.StringIO
+    assert ("1 of 2 cells" if stream is Terminal else "1/2 yacht, fold 0, sglb (native): 61.0 s") in text
+    assert "1 min 1 s left" in text
 
 
 def test_published_figures_live_in_one_file():

@@ -129,7 +129,7 @@ def _live(forecast: Forecast, total: int) -> Iterator[View]:
         elapsed = in_words(time.monotonic() - begin)
         head = f"{done} of {total} cells, {elapsed} so far, {in_words(forecast.seconds())} left"
         lines = [f"  {key}, {in_words(time.monotonic() - since)}" for key, since in running.items()]
-        return Group(ProgressBar(total=total, completed=done), Text("\n".join([head, *lines])))
+        return Group(Text("\n".join([head, *lines])), ProgressBar(total=total, completed=done))
 
     with Live(get_renderable=picture, console=Console(stderr=True), refresh_per_second=2, transient=True):
 
