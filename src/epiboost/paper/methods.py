@@ -17,10 +17,35 @@ from epiboost.paper.clock import Clock
 from epiboost.paper.deep import deep_ensembles
 from epiboost.paper.forests import forest, forests
 from epiboost.paper.natural import natural
-from epiboost.paper.problem import problem
+from epiboost.paper.problem import Fold, problem
 from epiboost.paper.protocol import Protocol
 
 Earlier = Callable[[str], Content]
+Parts = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """What a method is given.
+
+    Attributes
+    ----------
+    earlier : callable
+        Gives the cell of another method of the same fold and engine.
+    """
+
+    fold: Fold
+    protocol: Protocol
+    engine: str
+    seed: int
+    n_jobs: int | None
+    clock: Clock
+    earlier: Earlier
+
+    @property
+    def trainer(self) -> boosted.Trainer:
+        """What trains boosted models."""
+        return boosted.Trainer(self.fold, self.protocol, self.engine, self.seed, self.n_jobs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +54,18 @@ class Method:
 
     Attributes
     ----------
+    fill : callable
+        Makes the parts of a cell that are the method's own.
     engine : str or None
         The engine whose name its cells bear; None if any of the boosting engines runs it.
     regression_only : bool
-    after : str or None
-        The method whose cell it reads.
     package : str or None
         What must be installed.
     """
 
+    fill: Callable[[Work], Parts]
     engine: str | None = None
     regression_only: bool = False
-    after: str | None = None
     package: str | None = None
 
     @property
@@ -49,15 +74,37 @@ class Method:
         return self.package is None or importlib.util.find_spec(self.package) is not None
 
 
+def _forest(work: Work) -> Parts:
+    return forest(work.fold, work.protocol, work.seed, work.n_jobs, work.clock)
+
+
+def _forests(work: Work) -> Parts:
+    return forests(work.fold, work.protocol, work.seed, work.n_jobs, work.clock)
+
+
 METHODS = {
-    "sgb": Method(),
-    "sglb": Method(),
-    "budget": Method(after="sglb"),
-    "forest": Method(engine="forest"),
-    "forests": Method(engine="forest"),
-    "ngboost": Method(engine="ngboost", regression_only=True, package="ngboost"),
-    "deep": Method(engine="torch", regression_only=True, package="torch"),
+    "sgb": Method(lambda work: boosted.sgb(work.trainer, work.clock)),
+    "sglb": Method(lambda work: boosted.sglb(work.trainer, work.clock)),
+    "budget": Method(lambda work: boosted.budget(work.trainer, work.clock, work.earlier("sglb")["chosen"])),
+    "forest": Method(_forest, engine="forest"),
+    "forests": Method(_forests, engine="forest"),
+    "ngboost": Method(
+        lambda work: natural(work.fold, work.protocol, work.seed, work.clock),
+        engine="ngboost",
+        regression_only=True,
+        package="ngboost",
+    ),
+    "deep": Method(
+        lambda work: deep_ensembles(work.fold, work.seed, work.clock),
+        engine="torch",
+        regression_only=True,
+        package="torch",
+    ),
 }
+"""In an order in which each comes after what it reads."""
+
+OWN_ENGINES = tuple(dict.fromkeys(method.engine for method in METHODS.values() if method.engine is not None))
+"""Engines of methods that are the same whatever boosts."""
 
 
 def run(key: Key, protocol: Protocol, n_jobs: int | None, earlier: Earlier) -> Content:
@@ -74,18 +121,7 @@ def run(key: Key, protocol: Protocol, n_jobs: int | None, earlier: Earlier) -> C
     """
     start = time.time()
     fold, seed, clock = problem(key.dataset).fold(key.fold), seed_of(key), Clock()
-    if key.engine == "forest":
-        made = {"forest": forest, "forests": forests}[key.method](fold, protocol, seed, n_jobs, clock)
-    elif key.method == "ngboost":
-        made = natural(fold, protocol, seed, clock)
-    elif key.method == "deep":
-        made = deep_ensembles(fold, seed, clock)
-    else:
-        trainer = boosted.Trainer(fold, protocol, key.engine, seed, n_jobs)
-        if key.method == "budget":
-            made = boosted.budget(trainer, clock, earlier("sglb")["chosen"])
-        else:
-            made = {"sgb": boosted.sgb, "sglb": boosted.sglb}[key.method](trainer, clock)
+    made = METHODS[key.method].fill(Work(fold, protocol, key.engine, seed, n_jobs, clock, earlier))
     return {
         **made,
         "task": fold.task,

@@ -8,6 +8,7 @@ import numpy as np
 
 from epiboost._typing import Floats
 from epiboost.paper.cells import Content
+from epiboost.paper.methods import OWN_ENGINES
 from epiboost.paper.packing import unpack
 from epiboost.paper.significance import best_of, not_different
 
@@ -72,11 +73,11 @@ class Results:
 
 
 def collect(contents: Iterable[Content], engine: str) -> Results:
-    """Sort the cells of an engine, and of methods that have their own, into results."""
+    """Sort the cells of an engine, and of methods that have one of their own, into results."""
     figures: defaultdict[tuple[str, str], dict[int, dict[str, float | None]]] = defaultdict(dict)
     results = Results()
     for content in contents:
-        if content["engine"] not in {engine, "forest", "ngboost", "torch"}:
+        if content["engine"] not in {engine, *OWN_ENGINES}:
             continue
         dataset = content["dataset"]
         for method, found in content["results"].items():
