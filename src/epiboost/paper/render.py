@@ -144,14 +144,18 @@ def _entry(one: Entry, bold: Callable[[str], str], minus: str) -> str:
     ours = bold(ours) if one.best else ours
     if one.published is not None:
         theirs = f"{one.published.value:.{one.published.decimals}f}"
-        ours += f" ({theirs})" if one.difference is None else f" ({theirs}, {one.difference:+.{decimals}f})"
+        ours += (
+            f" ({theirs})"
+            if one.difference is None
+            else f" ({theirs}, {round(one.difference, decimals) + 0.0:+.{decimals}f})"
+        )
     return ours.replace("-", minus)
 
 
 def _decimals(one: Entry) -> int:
     if one.metric.startswith(("prr", "ood")):
         return 1
-    if one.value is not None and 0 < abs(one.value) < _SMALL:
+    if one.metric in {"rmse", "train_seconds"} and one.value is not None and one.value < _SMALL:
         return 4
     return 3 if one.metric == "nll" and n_folds(one.dataset) == 1 else 2
 

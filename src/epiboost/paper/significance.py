@@ -27,14 +27,22 @@ def not_different(samples: Mapping[str, Floats], *, smaller_is_better: bool) -> 
     Parameters
     ----------
     samples : mapping from str to array
-        A value a fold or a row, in the same order for each method; NaN where one has none. Where one method has fewer,
-        only those that both have are compared.
+        A value a fold or a row, in the same order for each method; NaN where one has none. The best is the one of the
+        best mean over folds that all have, and is compared with each other one on those that both have.
     smaller_is_better : bool
     """
     if not samples:
         return set()
-    best = best_of({name: float(np.nanmean(values)) for name, values in samples.items()}, smaller_is_better)
-    return {name for name, values in samples.items() if name == best or _alike(samples[best], values)}
+    length = max(map(len, samples.values()))
+    padded = {
+        name: np.pad(values, (0, length - len(values)), constant_values=np.nan) for name, values in samples.items()
+    }
+    shared = np.all([np.isfinite(values) for values in padded.values()], axis=0)
+    means = {
+        name: float(values[shared].mean() if shared.any() else np.nanmean(values)) for name, values in padded.items()
+    }
+    best = best_of(means, smaller_is_better)
+    return {name for name, values in padded.items() if name == best or _alike(padded[best], values)}
 
 
 def best_of(means: Mapping[str, float], smaller_is_better: bool) -> str:
