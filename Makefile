@@ -8,7 +8,7 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 	$(shell find src -type f -not -path '*/__pycache__/*' -not -name '*.so')
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint format bench bench-quick bench-quality bench-engines bench-calibration clean
+.PHONY: help install demo test test-slow lint format bench bench-quick bench-quality bench-engines bench-calibration reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 18
@@ -48,6 +48,10 @@ bench-engines: install $(VENV)/.bench  ## compare the engines' ensembles with ea
 
 bench-calibration: install $(VENV)/.bench  ## compare calibrated intervals with those of another library
 	$(BIN)/python benchmarks/calibration.py
+
+reproduce: install  ## run the paper's experiments with boosted trees, ours beside the published figures
+	$(BIN)/epiboost reproduce regression --jobs 2
+	$(BIN)/epiboost reproduce classification --jobs 2
 
 clean:  ## remove what was built, and the virtual environment
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
