@@ -14,6 +14,7 @@ import paper_files
 from epiboost import EpiBoostRegressor
 from epiboost.members import Recipe
 from epiboost.paper import boosted, cells, experiments, findings, forests, render, runner, tables
+from epiboost.paper.beside import beside
 from epiboost.paper.cells import DamagedCellError, Key
 from epiboost.paper.clock import Clock
 from epiboost.paper.packing import pack, unpack
@@ -401,6 +402,18 @@ def test_cells_of_another_engine_are_left_out():
     content = {**CONTENT, "engine": "catboost", "dataset": "yacht", "fold": 0, "method": "sglb"}
     assert collect([content], "native").folds == {}
     assert collect([content], "catboost").mean("yacht", "nll", "sglb_ensemble") == 0.5
+
+
+def test_engines_are_compared_on_the_folds_that_both_have_run():
+    nan = np.nan
+    native = result_of(sglb_ensemble={"nll": [1.0, 2.0, 9.0]})
+    other = result_of(sglb_ensemble={"nll": [3.0, 5.0]})
+    other.folds["energy", "sglb_ensemble"]["nll"] = np.array([nan, nan, nan])
+    other.folds["energy", "rf_single"] = {"rmse": np.array([1.0])}
+    text = beside({"native": native, "catboost": other})
+    assert "| Concrete [2] | NLL | 1.50 | 4.00 | 3.05 |" in text
+    assert "Energy" not in text
+    assert beside({"native": native}) == ""
 
 
 def test_findings_say_where_a_claim_fails():

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
+from epiboost._typing import Integers
 from epiboost.paper.problem import CLASSIFICATION, REGRESSION
 from epiboost.paper.published import published
 from epiboost.paper.results import Results
@@ -13,7 +16,7 @@ _METRICS = ("nll", "rmse", "error_percent", "prr_total", "ood_auc_total", "ood_a
 
 
 def beside(engines: Mapping[str, Results]) -> str:
-    """Return a Markdown table of the datasets that all engines have run.
+    """Return a Markdown table of what all engines have run.
 
     Parameters
     ----------
@@ -23,27 +26,41 @@ def beside(engines: Mapping[str, Results]) -> str:
     Returns
     -------
     str
-        Empty if there are fewer than two engines or they have no dataset in common.
+        The means of the folds that all of them have run. Empty if there are fewer than two engines or no such fold.
     """
-    shared = set.intersection(*(results.datasets for results in engines.values())) if len(engines) > 1 else set()
-    if not shared:
+    if len(engines) < 2:  # noqa: PLR2004 (nothing to stand beside)
         return ""
     columns = [f"{HEADINGS[method]}, {name}" for method in _METHODS for name in (*engines, "paper")]
-    lines = [f"| dataset | metric | {' | '.join(columns)} |", "|" + "---|" * (len(columns) + 2)]
+    lines = []
     for dataset in (*REGRESSION, *CLASSIFICATION):
-        for metric in _METRICS:
-            figures = [
-                value
-                for method in _METHODS
-                for value in (
-                    *(results.mean(dataset, metric, method) for results in engines.values()),
-                    _published(dataset, metric, method),
-                )
-            ]
-            if dataset in shared and any(value is not None for value in figures):
+        folds = _shared(dataset, engines)
+        for metric in _METRICS if len(folds) else ():
+            figures: list[float | None] = []
+            for method in _METHODS:
+                figures += [_mean(results, dataset, metric, method, folds) for results in engines.values()]
+                figures.append(_published(dataset, metric, method))
+            if any(value is not None for value in figures):
                 shown = ["" if value is None else _shown(value, metric) for value in figures]
-                lines.append(f"| {NAMES[dataset]} | {METRICS[metric]} | {' | '.join(shown)} |")
-    return "\n".join(lines) + "\n"
+                lines.append(f"| {NAMES[dataset]} [{len(folds)}] | {METRICS[metric]} | {' | '.join(shown)} |")
+    if not lines:
+        return ""
+    head = [f"| dataset [folds] | metric | {' | '.join(columns)} |", "|" + "---|" * (len(columns) + 2)]
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def _shared(dataset: str, engines: Mapping[str, Results]) -> Integers:
+    """Return the folds of a dataset that all engines have run."""
+    found = [results.values(dataset, "nll", _METHODS[0]) for results in engines.values()]
+    folds = [np.empty(0, dtype=np.int64) if values is None else np.flatnonzero(~np.isnan(values)) for values in found]
+    shared = folds[0]
+    for other in folds[1:]:
+        shared = np.intersect1d(shared, other)
+    return shared
+
+
+def _mean(results: Results, dataset: str, metric: str, method: str, folds: Integers) -> float | None:
+    values = results.values(dataset, metric, method)
+    return None if values is None else float(np.nanmean(values[folds]))
 
 
 def _published(dataset: str, metric: str, method: str) -> float | None:
