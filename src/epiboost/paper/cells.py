@@ -92,10 +92,8 @@ def parse(text: str, key: Key, path: Path) -> Content:
 def all_cells(folder: Path) -> Iterator[Content]:
     """Return every cell of a folder in the order of their keys; a damaged one is an error."""
     for path in sorted(folder.glob("*/*/*.json")):
-        if path.name.startswith("."):
-            continue  # a draft of a run that was killed
         fold, _, method = path.stem.partition("-")
-        if fold.isdigit() and method:
+        if fold.isdigit() and method:  # not so the draft of a run that was killed
             key = Key(path.parent.parent.name, path.parent.name, int(fold), method)
             yield parse(path.read_text(encoding="utf-8", errors="replace"), key, path)
 
