@@ -4,11 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+ENGINE_TESTS := tests/test_engines.py tests/test_boosters.py tests/test_extras.py tests/test_fitted.py tests/test_guard.py
+
 SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 	$(shell find src -type f -not -path '*/__pycache__/*' -not -name '*.so')
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint format bench bench-quick bench-quality bench-engines bench-calibration bench-dask clean
+.PHONY: help install demo test test-slow test-extras lint format bench bench-quick bench-quality bench-engines bench-calibration \
+	bench-dask bench-explain reproduce clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 18
@@ -23,6 +26,11 @@ test: install  ## run the tests, but for the slowest
 
 test-slow: install  ## run the tests that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
+
+test-extras: install  ## run the tests of the engines as if no library were installed, each alone, and all
+	for hidden in "catboost lightgbm xgboost" "lightgbm xgboost" "catboost xgboost" "catboost lightgbm" ""; do \
+	  EPIBOOST_WITHOUT="$$hidden" PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 -m "not slow" -p without $(ENGINE_TESTS) \
+	  || exit 1; done
 
 lint: install  ## check style, types and the direction of imports
 	$(BIN)/ruff check
@@ -51,6 +59,13 @@ bench-calibration: install $(VENV)/.bench  ## compare calibrated intervals with 
 
 bench-dask: install  ## measure members, scoring and training on Dask; needs 8 GB of disk for a while
 	$(BIN)/python benchmarks/distributed_runs.py
+
+bench-explain: install  ## time the explanation of uncertainties and compare it with exact values
+	$(BIN)/python benchmarks/explain.py
+
+reproduce: install  ## run the paper's experiments with boosted trees, ours beside the published figures
+	$(BIN)/epiboost reproduce regression --jobs 2
+	$(BIN)/epiboost reproduce classification --jobs 2
 
 clean:  ## remove what was built, and the virtual environment
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

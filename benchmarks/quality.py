@@ -3,15 +3,17 @@
 EPIBOOST_DATA=folder python benchmarks/quality.py catboost     regression: one SGLB model of each, same settings
 EPIBOOST_DATA=folder python benchmarks/quality.py defaults     regression: the default, ten members, untuned
 EPIBOOST_DATA=folder python benchmarks/quality.py categories   classification of tables with categories, half an hour
+python benchmarks/quality.py mixed-regression                  regression on generated tables of numbers and categories
 """
 
 import sys
 from collections.abc import Callable
 
 import categories
+import mixed_regression
 import numpy as np
 from catboost import CatBoostRegressor
-from uci import FOLDERS, Split, splits
+from uci import NAMES, Split, splits
 
 from epiboost import EpiBoostRegressor, Posterior
 
@@ -84,7 +86,7 @@ def defaults(n_splits: int) -> None:
     print(f"the default regressor, untuned, ten members, mean of {n_splits} standard splits")
     print("| table | RMSE | NLL | bar | RMSE, guard off | NLL, guard off |")
     print("|---|---|---|---|---|---|")
-    for name in FOLDERS:
+    for name in NAMES:
         rmse, nll = figures(ours(), name, n_splits)
         plain = figures(ours(variance_guard=0), name, n_splits)
         bar = f"NLL {BARS[name]}" if name in BARS else f"RMSE {PROTEIN_RMSE_BAR}" if name == "protein" else ""
@@ -94,4 +96,9 @@ def defaults(n_splits: int) -> None:
 if __name__ == "__main__":
     wanted = sys.argv[1:] or ["catboost", "defaults"]
     for job in wanted:
-        {"catboost": compare, "defaults": defaults, "categories": categories.compare}[job](5)
+        {
+            "catboost": compare,
+            "defaults": defaults,
+            "categories": categories.compare,
+            "mixed-regression": mixed_regression.compare,
+        }[job](5)

@@ -1,14 +1,24 @@
-"""Draw the pictures of docs/uncertainty-in-use.md: python docs/pictures.py [folder]."""
+"""Draw the pictures of docs/uncertainty-in-use.md and docs/explain.md: python docs/pictures.py [folder]."""
 
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost.datasets import make_heart, make_spiral
-from epiboost.plots import CalibrationDisplay, DomainDisplay, RejectionDisplay, SpiralDisplay, UncertaintyDisplay
+from epiboost.explain import attribute
+from epiboost.plots import (
+    AttributionDisplay,
+    CalibrationDisplay,
+    DomainDisplay,
+    RejectionDisplay,
+    RowAttributionDisplay,
+    SpiralDisplay,
+    UncertaintyDisplay,
+)
 from epiboost.plots.style import ORANGE
 
 DOTS_PER_INCH = 110
@@ -60,8 +70,25 @@ def calibration_picture(folder: Path) -> None:
     figure.savefig(folder / "calibration.png", dpi=DOTS_PER_INCH)
 
 
+def explain_picture(folder: Path) -> None:
+    """Draw what makes rows unfamiliar, half of which have a feature beyond its training range."""
+    rng = np.random.default_rng(0)
+    names = ["dose", "age", "weight", "height", "pulse"]
+    train = pd.DataFrame(rng.normal(size=(3000, 5)).round(3), columns=names)
+    y = 3 * train["dose"] + train.sum(axis=1) + 0.3 * rng.normal(size=3000)
+    model = EpiBoostRegressor(random_state=0, n_estimators=300).fit(train, y)
+    rows = pd.DataFrame(rng.normal(size=(120, 5)).round(3), columns=names)
+    rows.loc[:59, "dose"] = rng.uniform(4.0, 8.0, size=60).round(3)
+    found = attribute(model, rows, "knowledge", background=train)
+    figure, axes = panels(2)
+    AttributionDisplay(found).plot(axes[0])
+    RowAttributionDisplay(found, 0).plot(axes[1])
+    figure.savefig(folder / "explain.png", dpi=DOTS_PER_INCH)
+
+
 if __name__ == "__main__":
     where = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     spiral_picture(where)
     domain_pictures(where)
     calibration_picture(where)
+    explain_picture(where)

@@ -511,10 +511,15 @@ def test_a_column_of_dates_is_named_with_what_to_do(library, categorical_feature
             pd.Series([1, "a"] * 30, dtype=object),
             r"mixes text \('a'\) and numbers \(1\); make them all text or all num",
         ),
+        (
+            pd.Series([np.str_("a"), np.int64(1)] * 30, dtype=object),
+            r"mixes text \('a'\) and numbers \(1\); make them all text or all num",
+        ),
         (pd.Timestamp("2020"), "holds dates or durations"),
         (pd.Series([dt.date(2020, 1, 1)] * 60, dtype=object), "holds dates or durations"),
         (pd.Timedelta(1), "holds dates or durations"),
-        (pd.Period("2020", "D"), r"holds values of type period\[D\]"),
+        (pd.Period("2020", "D"), r"holds dates or durations \(period\[D\]\); turn them into numbers, say days"),
+        (pd.Interval(0, 1), r"holds values of type interval\[int64, right\]"),
         (1j, "holds values of type complex128"),
         (pd.Series([b"x", b"y"] * 30), r"holds (bytes|values of type Binary).*; decode"),
         (pd.Series([["x"], ["y"]] * 30), "type list; a category must be text or a number"),
@@ -523,10 +528,12 @@ def test_a_column_of_dates_is_named_with_what_to_do(library, categorical_feature
     ],
     ids=[
         "mixed",
+        "mixed objects of NumPy",
         "dates",
         "date objects",
         "durations",
         "periods",
+        "intervals",
         "complex",
         "bytes",
         "lists",
@@ -645,6 +652,8 @@ def test_an_array_of_bytes_is_refused():
         ([-1], "must hold names, or positions from 0 to 2; got -1"),
         ([True], "must hold names, or positions from 0 to 2; got True"),
         ([1.0], r"must hold names, or positions from 0 to 2; got 1\.0"),
+        (np.array(["z"]), r"names the column 'z'; X has 'a', 'b', 'c'"),
+        (np.array([3]), "must hold names, or positions from 0 to 2; got 3"),
     ],
 )
 def test_categorical_features_that_are_no_columns_are_named(asked, fault):
@@ -663,6 +672,21 @@ def test_a_text_column_is_named_at_prediction_too():
         model.predict(pl.DataFrame(columns()).with_columns(b=pl.lit("x")))
 
 
+@pytest.mark.parametrize("day", [pd.Timestamp("2020"), pd.Timedelta(1), pd.Period("2020", "D")])
+def test_dates_at_prediction_in_a_column_of_numbers_are_named_with_what_to_do(day):
+    frame = pd.DataFrame(columns())
+    model = regressor().fit(frame, NUMBERS)
+    with pytest.raises(ValueError, match=r"column 'b' holds dates or durations .*; turn them into numbers, say days"):
+        model.predict(frame.assign(b=day))
+
+
+def test_text_in_a_column_that_was_empty_in_training_is_not_said_to_have_held_numbers_only():
+    frame = pd.DataFrame(columns())
+    model = regressor().fit(frame.assign(b=np.array([None] * 60, dtype=object)), NUMBERS)
+    with pytest.raises(ValueError, match=r"'b' \(String\); they held numbers in training, or nothing"):
+        model.predict(frame.assign(b="x"))
+
+
 def test_a_lazy_frame_is_refused_in_words():
     with pytest.raises((TypeError, ValueError), match=r"[Ll]azy"):
         regressor().fit(pl.DataFrame(columns()).lazy(), NUMBERS)
@@ -676,6 +700,34 @@ def test_a_table_has_two_dimensions(task, table):
         model.predict(table)
     with pytest.raises(ValueError, match=r"Expected 2D array|dim 3"):
         untrained(task).fit(table, target(task))
+
+
+@pytest.mark.parametrize("values", [["x", "y"] * 30, NUMBERS], ids=["text", "numbers"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        pd.Series,
+        pl.Series,
+        pa.array,
+        lambda values: pa.chunked_array([values]),
+        lambda values: np.array(values, object),
+    ],
+    ids=["pandas", "polars", "Arrow", "Arrow chunks", "NumPy"],
+)
+def test_one_column_is_no_table(make, values):
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        regressor().fit(make(values), NUMBERS)
+
+
+@pytest.mark.parametrize("table", [np.array(["x", "y"] * 30), ["x", "y"] * 30, np.full((60, 1, 1), "x")])
+def test_text_in_another_number_of_dimensions_is_no_table(table):
+    with pytest.raises(ValueError, match=r"Expected 2D array, got (1|3)D array instead; X must have rows and columns"):
+        regressor().fit(table, NUMBERS)
+
+
+def test_a_dictionary_of_columns_is_refused_with_what_to_do():
+    with pytest.raises(TypeError, match=r"X is a dict; make it a frame, say by pandas\.DataFrame\(X\)"):
+        regressor().fit(columns(), NUMBERS)
 
 
 # Columns that are not those of the training
@@ -723,9 +775,14 @@ def test_names_on_one_side_only_are_a_warning():
         nameless.predict(pd.DataFrame(columns()))
 
 
-def test_two_columns_of_one_name_are_refused():
-    with pytest.raises(ValueError, match="unique column names"):
-        regressor().fit(pd.DataFrame(X, columns=list("aab")), NUMBERS)
+@pytest.mark.parametrize(
+    "table",
+    [pd.DataFrame(X, columns=list("aab")), pa.table([pa.array(NUMBERS)] * 3, names=list("aba"))],
+    ids=["pandas", "Arrow"],
+)
+def test_two_columns_of_one_name_are_refused_by_name(table):
+    with pytest.raises(ValueError, match=r"^X has more than one column named 'a'; columns need unique names$"):
+        regressor().fit(table, NUMBERS)
 
 
 # Parameters
@@ -769,7 +826,7 @@ def test_more_trees_than_can_be_counted_are_refused_by_name():
 
 @pytest.mark.parametrize("random_state", ["a", -1, 1.5])
 def test_a_seed_that_is_no_seed_is_refused(random_state):
-    with pytest.raises(ValueError, match=r"[Ss]eed"):
+    with pytest.raises(ValueError, match="random_state must be None, a number"):
         regressor(random_state=random_state).fit(X, NUMBERS)
 
 

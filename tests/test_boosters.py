@@ -6,19 +6,56 @@ import importlib.util
 import numpy as np
 import pytest
 
-from epiboost import EpiBoostRegressor, ModelFileError, persistence
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, ModelFileError, persistence
 
 X = np.random.default_rng(0).normal(size=(80, 2))
 Y = X[:, 0] + np.random.default_rng(1).normal(scale=0.2, size=80)
-OWN = {
-    "catboost": {"bootstrap_type": "Bayesian", "model_shrink_rate": 0.1, "posterior_sampling": True, "depth": 3},
-    "lightgbm": {"num_leaves": 7, "bagging_fraction": 0.5, "objective": "l1", "lambda_l2": 1.0},
-    "xgboost": {"eta": 0.2, "subsample": 0.5, "objective": "reg:squarederror", "max_depth": 2},
-}
-FREE = {"catboost": {"random_strength": 30.0}, "lightgbm": {"min_data_in_leaf": 20}, "xgboost": {"gamma": 5.0}}
+REFUSED = {
+    "catboost": {
+        "bootstrap_type": "it is set by subsample", "model_shrink_rate": "it is set by ensemble",
+        "posterior_sampling": "it is set by ensemble", "depth": "it is set by max_depth",
+        "target_border": "it is set by this package", "scale_pos_weight": "it is set by sample_weight",
+        "auto_class_weights": "it is set by sample_weight", "verbose": "it is set by verbose",
+        "eval_metric": "it has no effect here", "n_jobs": "it is set by n_jobs",
+    },
+    "lightgbm": {
+        "num_leaves": "it is set by max_depth", "bagging_fraction": "it is set by subsample",
+        "objective": "it is set by this package", "lambda_l2": "it is set by l2",
+        "boosting_type": "it is set by this package", "boost": "it is set by this package",
+        "data_sample_strategy": "it is set by subsample", "application": "it is set by this package",
+        "loss": "it is set by this package", "shrinkage_rate": "it is set by learning_rate",
+        "sub_row": "it is set by subsample", "n_iter": "it is set by n_estimators", "lambda": "it is set by l2",
+        "early_stopping_rounds": "it is set by early_stopping_rounds", "is_unbalance": "it is set by sample_weight",
+        "class_weight": "it is set by sample_weight", "categorical_feature": "it is set by categorical_features",
+        "metric": "it has no effect here", "linear_tree": "it is set by this package", "n_jobs": "it is set by n_jobs",
+        "min_data_in_laef": "LightGBM does not know it; did you mean 'min_data_in_leaf'",
+        "foo": "LightGBM does not know it",
+        "options": "LightGBM does not know it",
+    },
+    "xgboost": {
+        "eta": "it is set by learning_rate", "subsample": "it is set by subsample", "lambda_": "it is set by l2",
+        "objective": "it is set by this package", "max_depth": "it is set by max_depth",
+        "booster": "it is set by this package", "scale_pos_weight": "it is set by sample_weight",
+        "early_stopping_rounds": "it is set by early_stopping_rounds", "missing": "it has no effect here",
+        "nthreads": "it is set by n_jobs", "num_parallel_tree": "it is set by this package",
+        "gama": "XGBoost does not know it; did you mean 'gamma'", "rate_drop": "XGBoost does not know it",
+    },
+    "forest": {
+        "class_weight": "it is set by sample_weight", "bootstrap": "it is set by this package",
+        "oob_score": "it has no effect here", "max_featurs": "did you mean 'max_features'",
+        "n_jobs": "it is set by n_jobs",
+    },
+}  # fmt: skip
+FREE = {
+    "catboost": [{"random_strength": 30.0}],
+    "lightgbm": [{"min_data_in_leaf": 20}, {"min_child_samples": 20}, {"min_data": 20}, {"min_child_weight": 20.0},
+                 {"feature_fraction": 0.5}, {"reg_alpha": 5.0}, {"max_delta_step": 0.1}],
+    "xgboost": [{"gamma": 5.0}, {"min_split_loss": 5.0}, {"colsample_bytree": 0.5}, {"alpha": 5.0},
+                {"max_delta_step": 0.1}, {"min_child_weight": 20.0}],
+}  # fmt: skip
 
 
-@pytest.fixture(params=list(OWN))
+@pytest.fixture(params=list(FREE))
 def library(request):
     if importlib.util.find_spec(request.param) is None:
         pytest.skip(f"{request.param} is not installed")
@@ -31,15 +68,82 @@ def model(engine, **params):
     )
 
 
-def test_options_that_our_parameters_set_are_refused_with_the_parameter_that_sets_them(library):
-    for name, value in OWN[library].items():
-        with pytest.raises(ValueError, match=f"engine_params must not hold '{name}': it is set by "):
-            model(library, engine_params={name: value}).fit(X, Y)
+@pytest.mark.parametrize("engine", REFUSED)
+def test_an_option_acts_or_is_refused_by_the_name_it_was_given(engine):
+    if engine != "forest":
+        pytest.importorskip(engine)
+    for name, reason in REFUSED[engine].items():
+        with pytest.raises(ValueError, match=f"engine_params must not hold '{name}': .*{reason}"):
+            model(engine, ensemble="sgb", engine_params={name: 1}).fit(X, Y)
 
 
-def test_other_options_reach_the_library(library):
-    plain, own = (model(library, engine_params=params).fit(X, Y).predict(X) for params in (None, FREE[library]))
-    assert (plain != own).any()
+def test_other_options_reach_the_library_under_any_name(library):
+    plain = model(library).fit(X, Y).predict(X)
+    for params in FREE[library]:
+        assert (model(library, engine_params=params).fit(X, Y).predict(X) != plain).any(), params
+
+
+def test_one_option_under_two_names_is_refused():
+    pytest.importorskip("lightgbm")
+    with pytest.raises(ValueError, match="must not hold 'min_data': it is the same as 'min_data_in_leaf'"):
+        model("lightgbm", engine_params={"min_child_samples": 3, "min_data": 5}).fit(X, Y)
+
+
+def test_an_option_may_replace_the_one_that_we_set():
+    pytest.importorskip("lightgbm")
+    model("lightgbm", engine_params={"force_row_wise": True}).fit(X, Y)
+
+
+def test_targets_that_may_be_negative_have_no_poisson_criterion():
+    with pytest.raises(ValueError, match="must not hold criterion='poisson'"):
+        model("forest", ensemble="sgb", engine_params={"criterion": "poisson"}).fit(X, Y + 10)
+
+
+@pytest.mark.parametrize("l2", [0.0, 3.0])
+@pytest.mark.parametrize("kind", ["sglb", "sgb"])
+def test_one_seed_is_one_chain_in_every_library_that_takes_our_gradients(l2, kind):
+    # Two leaves at most, so trees differ only in whether they split. Where no split pays, all rows move alike.
+    pytest.importorskip("lightgbm")
+    pytest.importorskip("xgboost")
+    table = np.repeat([0.0, 1.0], [30, 10])[:, np.newaxis]
+    y = np.random.default_rng(0).normal(size=40) + table[:, 0]
+    settings = {"ensemble": kind, "max_depth": 1, "l2": l2, "n_estimators": 60, "variance_guard": 0.0}
+    first, second = (model(name, **settings).fit(table, y).forest_ for name in ("lightgbm", "xgboost"))
+    for prefix in (1, 2, 10, 31, 60):
+        parts = [forest.predict(np.array([[0.0], [1.0]]), prefixes=[prefix]) for forest in (first, second)]
+        np.testing.assert_allclose(parts[0], parts[1], rtol=1e-4, atol=1e-5)
+    if l2 and kind == "sglb":
+        assert (first.uniform != 0).any()
+        assert first.iterations[0, -1] < 60
+
+
+def test_an_unseen_category_is_a_missing_one(library):
+    if library == "catboost":
+        pytest.skip("it has a rule of its own")
+    pandas = pytest.importorskip("pandas")
+    colour = np.array(["red", "green", None], dtype=object)[np.arange(90) % 3]
+    frame = pandas.DataFrame({"colour": colour, "size": np.arange(90) / 90})
+    y = np.where(colour == "red", 5.0, 0.0) + np.where(pandas.isna(colour), 9.0, 0.0)
+    fitted = model(library, n_estimators=30).fit(frame, y)
+    asked = pandas.DataFrame({"colour": ["violet", None, "green"], "size": [0.5, 0.5, 0.5]})
+    violet, missing, green = fitted.predict_posterior(asked).parameters.swapaxes(0, 1)
+    np.testing.assert_array_equal(violet, missing)
+    assert np.abs(missing[:, 0] - green[:, 0]).min() > 1
+
+
+def test_catboost_starts_two_classes_at_their_log_odds():
+    pytest.importorskip("catboost")
+    labels = np.arange(400) % 40 == 0
+    table = np.random.default_rng(0).normal(size=(400, 2))
+    fitted = EpiBoostClassifier(engine="catboost", n_members=2, n_estimators=1, random_state=0).fit(table, labels)
+    assert fitted.predict_proba(table)[:, 1].mean() < 0.05
+
+
+def test_catboost_says_nothing_of_rates_that_the_user_has_not_set(capfd):
+    pytest.importorskip("catboost")
+    labels = np.arange(80) % 20 == 0
+    EpiBoostClassifier(engine="catboost", n_members=2, n_estimators=3, random_state=0).fit(X, labels)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_noise_has_the_same_name_everywhere_members_differ_by_seed_alone(library):
@@ -77,14 +181,14 @@ def test_a_chain_that_forgets_its_beginning_is_refused(library):
 
 FAULTS = {
     "catboost": (np.ones((20, 2)), "CatBoost cannot train on this: .*All features are either constant or ignored"),
-    "xgboost": (np.full((20, 2), 1e300), "XGBoost cannot train on this: .*too large"),
+    "xgboost": (np.arange(40.0).reshape(20, 2), "XGBoost cannot train on this: .*colsample_bytree"),
     "lightgbm": (np.arange(40.0).reshape(20, 2), "LightGBM cannot train on this: .*min_data_in_leaf"),
 }
 
 
 def test_the_errors_of_a_library_become_ours(library):
     table, fault = FAULTS[library]
-    params = {"min_data_in_leaf": -3} if library == "lightgbm" else None
+    params = {"lightgbm": {"min_data_in_leaf": -3}, "xgboost": {"colsample_bytree": 3.0}}.get(library)
     with pytest.raises(ValueError, match=fault):
         model(library, engine_params=params).fit(table, Y[:20])
 
@@ -115,7 +219,7 @@ def test_rows_are_binned_once_for_all_members(library, monkeypatch):
 
 def test_members_side_by_side_share_the_threads(library, monkeypatch):
     crew = importlib.import_module("epiboost.engines.crew")
-    module = importlib.import_module(f"epiboost.engines.{library}")
+    module = importlib.import_module("epiboost.engines.library")
     shares = []
 
     def noted(train, specs, **options):

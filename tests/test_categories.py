@@ -89,6 +89,7 @@ HOLDERS = {
     ),
     "Arrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
     "Arrow dictionaries in chunks": arrow_chunks,
+    "Arrow batch": lambda frame: pa.RecordBatch.from_pandas(frame, preserve_index=False),
 }
 
 
@@ -113,6 +114,13 @@ def test_an_array_of_objects_or_lists_holds_text_beside_numbers(make):
 def test_an_array_of_text_is_an_array_of_categories():
     text = FRAME[["city", "colour"]].fillna("none").to_numpy()
     np.testing.assert_array_equal(bits(small().fit(text.astype(str), Y), text), bits(small().fit(text, Y), text))
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="came with NumPy 2")
+def test_an_array_of_text_of_any_length_is_an_array_of_categories():
+    text = FRAME[["city", "colour"]].fillna("none").to_numpy()
+    varied = text.astype(np.dtypes.StringDType())
+    np.testing.assert_array_equal(bits(small().fit(varied, Y), varied), bits(small().fit(text, Y), text))
 
 
 @pytest.mark.parametrize("asked", [["city"], [0], ["city", 0], np.array([0]), ("city",)])
@@ -329,6 +337,12 @@ def test_a_third_value_of_a_column_of_two_is_predicted(kind):
     assert np.isfinite(new).all()
     if kind != "single":
         assert np.median(new) > np.median(known)
+
+
+@every_kind
+def test_a_new_value_of_a_column_that_had_one_value_changes_nothing(kind):
+    model = small(kind=kind).fit(FRAME.assign(colour="red"), Y)
+    np.testing.assert_array_equal(bits(model, FRAME.assign(colour="blue")), bits(model, FRAME.assign(colour="red")))
 
 
 def test_the_prediction_for_a_row_does_not_depend_on_unseen_categories_beside_it():
@@ -564,7 +578,7 @@ def test_object_columns_of_numbers_are_numbers():
 
 def test_text_in_a_column_of_numbers_is_refused_at_prediction():
     model = small(n_estimators=5).fit(FRAME, Y)
-    with pytest.raises(ValueError, match=r"not numbers: 'size' \(String\); they were numbers in training"):
+    with pytest.raises(ValueError, match=r"not numbers: 'size' \(String\); they held numbers in training, or nothing"):
         model.predict(FRAME.assign(size="large"))
 
 

@@ -193,9 +193,19 @@ def test_defaults_are_those_of_the_estimator():
     estimator = inspect.signature(EpiBoostRegressor).parameters
     options = inspect.signature(commands.fit).parameters
     same = {"ensemble": "ensemble", "members": "n_members", "trees": "n_estimators", "rate": "learning_rate"}
-    same |= {"depth": "max_depth", "seed": "random_state", "jobs": "n_jobs"}
+    same |= {"engine": "engine", "depth": "max_depth", "seed": "random_state", "jobs": "n_jobs"}
     for option, parameter in same.items():
         assert options[option].default == estimator[parameter].default
+
+
+def test_another_engine_trains_and_an_ensemble_it_has_not_is_named(train, tmp_path):
+    options = ("--target", "price", "--engine", "forest", *SMALL)
+    result = epiboost("fit", train, "-o", tmp_path / "forest.epib", "--ensemble", "sgb", *options)
+    assert result.exit_code == 0, result.output
+    assert EpiBoostRegressor.load(tmp_path / "forest.epib").engine == "forest"
+    result = epiboost("fit", train, "-o", tmp_path / "forest.epib", *options)
+    assert result.exit_code == 1
+    assert "engine='forest' has the ensembles 'sgb', 'virtual', 'single'; got ensemble='sglb'" in result.output
 
 
 def test_version_is_that_of_the_package():

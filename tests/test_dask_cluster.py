@@ -12,6 +12,8 @@ import pytest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost.distributed.members import ClusterError
+from epiboost.engines import native
+from epiboost.engines.chains import train_here, train_on_cluster
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -91,6 +93,22 @@ def test_categories_and_an_evaluation_set_go_with_the_table(table):
     )
     assert_same_trees(spread, local)
     np.testing.assert_array_equal(spread.evaluation_loss_, local.evaluation_loss_)
+
+
+@pytest.mark.usefixtures("client")
+def test_trials_of_combinations_are_made_here(table, monkeypatch):
+    X, y = table
+    rng = np.random.default_rng(1)
+    town, trade = rng.integers(0, 6, size=(2, len(X)))
+    X, y = X.assign(town=town.astype(str), trade=trade.astype(str)), y + 3.0 * ((town + trade) % 2)
+    on_cluster, here = [], []
+    monkeypatch.setattr(
+        native, "train_on_cluster", lambda *given: on_cluster.append(len(given[1])) or train_on_cluster(*given)
+    )
+    monkeypatch.setattr(native, "train_here", lambda *given: here.append(len(given[1])) or train_here(*given))
+    spread = EpiBoostRegressor(**SMALL, n_jobs="dask").fit(X, y)
+    assert (on_cluster, here) == ([4], [1, 1])  # the trial learns from each half of the rows
+    assert_same_trees(spread, EpiBoostRegressor(**SMALL).fit(X, y))
 
 
 def test_the_table_travels_to_each_worker_once(client, table):

@@ -89,7 +89,9 @@ def test_weights_count_and_rows_of_weight_zero_do_not(table, weight, collect):
     X, y = collect(table)
     assert_same_bits(EpiBoostRegressor(**SMALL).fit(X, y, sample_weight=weight), local)
     lazy = da.from_array(weight, chunks=100)
-    assert_same_bits(EpiBoostRegressor(**SMALL).fit(X, y, sample_weight=lazy), local)
+    model = EpiBoostRegressor(**SMALL).fit(X, y, sample_weight=lazy)
+    assert_same_bits(model, local)
+    assert model.training_.n_rows == local.training_.n_rows == np.count_nonzero(weight)
 
 
 def test_labels_of_a_lazy_series_are_learned(table, classifier):

@@ -10,7 +10,7 @@ import pytest
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost.data import KnownColumns, check_regression_target, check_table
 from epiboost.distributed.partitions import aligned_partitions, some_rows
-from epiboost.distributed.rows import partitioned_rows
+from epiboost.distributed.rows import RowPart, partitioned_rows
 from epiboost.engines.steps import steps_of
 from epiboost.engines.xgboost_dask import DistributedObjective, _field, row_numbers
 from epiboost.members import Recipe
@@ -88,6 +88,12 @@ def test_two_partitionings_give_the_same_noise(table):
     assert np.abs(gradients(table, 1, range, tree_calls=2)[1] - whole).max() > 0.1
 
 
+def test_numbers_beyond_single_precision_are_the_largest():
+    part = RowPart(np.array([[1e300], [-1e300], [np.nan], [2.5]]), np.zeros(4), np.ones(4), np.arange(4))
+    largest = np.finfo(np.float32).max
+    np.testing.assert_array_equal(_field(part, "X", 2), np.array([[largest], [-largest], [np.nan], [2.5]], np.float32))
+
+
 def test_row_numbers_survive_single_precision():
     keys = np.array([0, 65_535, 65_536, 2**24 + 1, 2**32 - 1], dtype=np.uint32)
     matrix = xgboost.DMatrix(
@@ -132,6 +138,7 @@ def test_a_classifier_is_trained_where_the_rows_are_and_saved(table, tmp_path):
     model = EpiBoostClassifier(**SMALL).fit(X, labels)
     assert model.classes_.tolist() == ["high", "low", "middle"]
     assert model.score(table[0], labels.compute()) > 0.7
+    assert model.training_.n_rows == 1500
     model.save(tmp_path / "model.epib")
     again = EpiBoostClassifier.load(tmp_path / "model.epib")
     np.testing.assert_array_equal(again.predict_proba(table[0]), model.predict_proba(table[0]))

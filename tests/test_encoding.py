@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epiboost.binning import Bins
+from epiboost.combinations import Candidate, choose_combinations
 from epiboost.encoding import Encoding, fit_encoding
 from epiboost.lookup import Lookup
-from epiboost.pairs import choose_pairs
 from epiboost.target_statistics import STRENGTH, ordered, whole
 
 
@@ -24,7 +25,15 @@ def rows(n=400, sizes=(0, 41, 4, 3), seed=0):
 
 
 def fitted(X, y, weight, sizes=(0, 41, 4, 3), **parameters):
-    return fit_encoding(X, y, weight, sizes, **{"n_classes": 0, "seed": 1, "n_orders": 2, **parameters})
+    numbers = X[:, np.array(sizes) == 0]
+    bins = Bins.fit(numbers, weight, 255)
+    parameters = {"n_classes": 0, "seed": 1, "n_orders": 2, "left": left, **parameters}
+    return fit_encoding(X, y, weight, sizes, bins=bins, binned=bins.transform(numbers), **parameters)
+
+
+def left(table, target, weight, *, is_class):  # noqa: ARG001 (as trees are asked)
+    """Leave all of the target but its mean."""
+    return target - np.average(target, weights=weight)
 
 
 def test_an_ordered_statistic_is_the_weighted_mean_of_the_rows_before():
@@ -60,7 +69,7 @@ def test_rare_ones_of_few_values_are_not_encoded_by_their_own_target(scale):
     y = X[:, 0] + random.normal(size=8000)
     number = np.bincount(X[:, 0].astype(int))[X[:, 0].astype(int)]
     weight = np.full(8000, scale)
-    _, (table,) = fit_encoding(X, y, weight, (25,), n_classes=0, seed=1, n_orders=1)
+    _, (table,) = fitted(X, y, weight, (25,), seed=1, n_orders=1)
     prior = np.average(y)
     assert (number == 1).any()
     np.testing.assert_allclose(table[number < 100, 0], prior)
@@ -73,8 +82,8 @@ def test_rare_ones_of_few_values_are_not_encoded_by_their_own_target(scale):
 def test_few_values_that_say_nothing_of_the_target_are_not_put_into_its_order(n_values):
     random = np.random.default_rng(n_values)
     X, y = random.integers(n_values, size=(8000, 1)).astype(float), random.normal(size=8000)
-    tables = [fit_encoding(X, y, np.ones(8000), (n_values + 1,), n_classes=0, seed=1, n_orders=1)[1][0]]
-    tables.append(fit_encoding(X, -y, np.ones(8000), (n_values + 1,), n_classes=0, seed=1, n_orders=1)[1][0])
+    tables = [fitted(X, y, np.ones(8000), (n_values + 1,), seed=1, n_orders=1)[1][0]]
+    tables.append(fitted(X, -y, np.ones(8000), (n_values + 1,), seed=1, n_orders=1)[1][0])
     np.testing.assert_array_equal(*tables)
     assert len(np.unique(tables[0][:, 0])) == n_values
 
@@ -85,7 +94,7 @@ def test_a_statistic_of_no_rows_is_the_prior():
 
 def test_training_rows_and_new_rows_of_a_common_value_are_encoded_nearly_alike():
     X, y, weight = rows(n=20_000)
-    encoding, tables = fitted(X, y, weight)
+    encoding, tables = fitted(X, y, weight, left=lambda *_, **__: None)
     encoded, unseen = encoding.transform(X)
     assert not unseen.any()
     assert encoded.shape == tables[0].shape == (20_000, encoding.n_encoded)
@@ -119,12 +128,22 @@ def test_unseen_codes_are_found_in_every_column_and_lent_a_known_value_by_member
     assert np.isin(lent[:, 0, 2], statistic).all()
 
 
+def test_members_differ_about_an_unseen_value_also_where_one_value_has_nearly_all_rows():
+    random = np.random.default_rng(0)
+    for share in (0.96, 0.999):
+        X = (random.uniform(size=(4000, 1)) > share).astype(float)
+        for seed in range(20):
+            encoding, _ = fitted(X, X[:, 0], np.ones(4000), (3,), seed=seed)
+            lent = [table[0, 0] for table in encoding.lend(np.array([[-1.0]]), np.array([[0.0]]), 10)]
+            assert 1 <= sum(lent) <= 2
+
+
 def test_the_pairs_of_an_unseen_value_are_unseen():
     random = np.random.default_rng(0)
     X = random.integers(60, size=(20_000, 2)).astype(float)
     y = random.normal(size=(60, 60))[tuple(X.astype(int).T)]
     X[X[:, 1] == 59, 1] = np.nan  # the last code: what lies before the first one of the next value
-    encoding, _ = fit_encoding(X, y, np.ones(20_000), (61, 61), n_classes=0, seed=0, n_orders=1)
+    encoding, _ = fitted(X, y, np.ones(20_000), (61, 61), seed=0, n_orders=1)
     pair = encoding.groups[-1]
     assert pair.columns == (0, 1)
     encoded, _ = encoding.transform(np.array([[-1.0, 3.0], [5.0, -1.0], [-1.0, -1.0], [5.0, 3.0]]))
@@ -140,7 +159,7 @@ def test_columns_of_two_values_or_none_are_left_as_they_are():
 
 def test_an_unseen_value_of_a_column_that_is_mostly_missing_is_taken_as_missing():
     X = np.where(np.arange(300) % 3, np.nan, 0.0)[:, np.newaxis]
-    encoding, _ = fit_encoding(X, np.arange(300.0), np.ones(300), (2,), n_classes=0, seed=0, n_orders=1)
+    encoding, _ = fitted(X, np.arange(300.0), np.ones(300), (2,), seed=0, n_orders=1)
     new = np.array([[-1.0], [np.nan], [0.0]])
     encoded, unseen = encoding.transform(new)
     assert unseen.tolist() == [True, False, False]
@@ -160,12 +179,21 @@ def test_an_encoding_comes_back_from_its_file_and_from_a_pickle():
     ("name", "change", "fault"),
     [
         ("category_sizes", lambda array: -array, "category_sizes must be a row of whole numbers"),
-        ("category_sizes", lambda array: array[:-1], "groups must be of columns that hold categories"),
+        ("category_sizes", lambda array: array[:-1], "groups must be of columns that have codes"),
         ("plain_columns", lambda array: array + 1, "every column must be encoded once"),
         ("plain_columns", lambda array: np.append(array, array[0]), "every column must be encoded once"),
         ("plain_columns", lambda array: array.astype(np.int32), "plain_columns must be a row of whole numbers"),
-        ("group_columns", lambda array: array + 1, "groups must be of columns that hold categories"),
-        ("group_columns", lambda array: array[:, :1], "must hold two numbers a group"),
+        ("group_columns", lambda array: array + 1, "groups must be of columns that have codes"),
+        ("group_columns", lambda array: array[:, ::-1].copy(), "groups must be of columns that have codes"),
+        ("group_columns", lambda array: array[:, [0, 1, 0]], "must come before what is left empty"),
+        ("group_columns", lambda array: array[:, [0, 0, 2]], "every column must be encoded once"),
+        ("group_columns", lambda array: array[:, :1], "must hold 3 numbers a group"),
+        ("cut_columns", lambda array: array + 1, "columns that are cut must hold numbers"),
+        ("cut_columns", lambda array: array[:0], "every column that is cut must have borders"),
+        ("cut_columns", lambda array: array.astype(float), "cut_columns must be a row of whole numbers"),
+        ("cut_borders", lambda array: array[::-1].copy(), "borders must ascend"),
+        ("cut_borders", lambda array: array * np.nan, "borders must ascend and be finite"),
+        ("cut_offsets", lambda array: array + 1, "offsets must ascend from 0"),
         ("group_shapes", lambda array: array - 1, "groups must have keys"),
         ("group_shapes", lambda array: array * 1000, "groups must have keys"),
         ("group_keys", lambda array: array[::-1].copy(), "keys of a group must ascend"),
@@ -177,7 +205,11 @@ def test_an_encoding_comes_back_from_its_file_and_from_a_pickle():
     ],
 )
 def test_parts_of_a_file_that_do_not_fit_are_refused(name, change, fault):
-    header, arrays = fitted(*rows())[0].to_file()
+    X, _, weight = rows(n=4000)
+    week = (np.argsort(np.argsort(X[:, 0])) // 200).astype(int)
+    y = np.random.default_rng(0).normal(size=(20, 41))[week, np.nan_to_num(X[:, 1], nan=40.0).astype(int)]
+    header, arrays = fitted(X, y, weight)[0].to_file()
+    assert arrays["cut_columns"].tolist() == [0]
     with pytest.raises(ValueError, match=fault):
         Encoding.from_file(header, {**arrays, name: change(arrays[name])})
 
@@ -189,18 +221,58 @@ def test_a_seed_that_is_none_is_refused(seed):
         Encoding.from_file({"seed": seed}, arrays)
 
 
-def test_pairs_of_noise_do_not_pay():
-    random = np.random.default_rng(0)
-    codes = [random.integers(60, size=20_000) for _ in range(6)]
-    target = random.normal(size=20_000)
-    assert choose_pairs(codes, [60] * 6, target, np.ones(20_000), random.permutation(20_000)) == []
+def candidates(random, sizes, n=20_000, *, numbers=()):
+    return [
+        Candidate(place, random.integers(size, size=n), size, is_number=place in numbers)
+        for place, size in enumerate(sizes)
+    ]
 
 
-def test_the_pair_that_matters_comes_first():
+def test_combinations_of_noise_do_not_pay():
     random = np.random.default_rng(0)
-    codes = [random.integers(60, size=20_000) for _ in range(4)]
-    target = random.normal(size=(60, 60))[codes[1], codes[3]] + random.normal(size=20_000)
-    assert choose_pairs(codes, [60] * 4, target, np.ones(20_000), random.permutation(20_000)) == [(1, 3)]
+    columns = candidates(random, [60] * 6)
+    assert choose_combinations(columns, random.normal(size=20_000), np.ones(20_000)) == []
+
+
+def test_the_pair_that_matters_is_found():
+    random = np.random.default_rng(0)
+    columns = candidates(random, [60] * 4)
+    rest = random.normal(size=(60, 60))[columns[1].codes, columns[3].codes] + random.normal(size=20_000)
+    assert choose_combinations(columns, rest, np.ones(20_000)) == [(1, 3)]
+
+
+def test_the_triple_that_matters_is_found_where_its_pairs_hint_at_it():
+    random = np.random.default_rng(0)
+    columns = candidates(random, [20, 20, 8, 20])
+    effect = random.normal(size=(20, 20, 1)) * random.normal(size=(20, 20, 8))
+    rest = effect[columns[0].codes, columns[1].codes, columns[2].codes] + 0.1 * random.normal(size=20_000)
+    rest += random.normal(size=(20, 20))[columns[0].codes, columns[1].codes]
+    assert choose_combinations(columns, rest, np.ones(20_000)) == [(0, 1), (0, 1, 2)]
+
+
+def test_two_columns_of_numbers_are_left_to_the_trees():
+    random = np.random.default_rng(0)
+    columns = candidates(random, [60] * 3, numbers=(0, 1))
+    rest = random.normal(size=(60, 60))[columns[0].codes, columns[1].codes]
+    assert choose_combinations(columns, rest, np.ones(20_000)) == []
+    rest = random.normal(size=(60, 60))[columns[0].codes, columns[2].codes]
+    assert choose_combinations(columns, rest, np.ones(20_000)) == [(0, 2)]
+
+
+def test_a_column_of_numbers_is_cut_where_it_matters_together_with_a_category():
+    random = np.random.default_rng(0)
+    n, sizes = 20_000, (0, 41, 0)
+    X = np.stack([random.uniform(size=n), random.integers(40, size=n), random.normal(size=n)], axis=1)
+    week = (X[:, 0] * 20).astype(int)
+    X[::50, 0], week[::50] = np.nan, 20
+    y = random.normal(size=(40, 21))[X[:, 1].astype(int), week]
+    encoding, (table, _) = fitted(X, y, np.ones(n), sizes)
+    assert [group.columns for group in encoding.groups] == [(1,), (0, 1)]
+    assert encoding.cuts.columns.tolist() == [0]
+    assert np.corrcoef(table[:, -1], y)[0, 1] > 0.6
+    assert np.corrcoef(encoding.transform(X)[0][:, -1], y)[0, 1] > 0.7
+    again = Encoding.from_file(*encoding.to_file())
+    np.testing.assert_array_equal(again.transform(X)[0], encoding.transform(X)[0])
 
 
 @settings(max_examples=50, deadline=None)

@@ -1,7 +1,10 @@
 """The door: engines by name, with parameters of their own."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 
 from epiboost import EpiBoostRegressor, ModelFileError
 from epiboost.engines import engine_named, engine_names, register_engine, unregister_engine
@@ -30,7 +33,7 @@ def test_a_registered_engine_is_known_by_its_name_until_it_is_forgotten(toy, tmp
     unregister_engine(toy)
     with pytest.raises(ValueError, match=r"engine must be one of 'native'.*; got 'toy'"):
         small(engine=toy).fit(X, Y)
-    with pytest.raises(ModelFileError, match=r"engine must be one of 'native'.*; got 'toy'"):
+    with pytest.raises(ModelFileError, match=r"engine must be one of 'native'.*register_engine.*; got 'toy'"):
         EpiBoostRegressor.load(tmp_path / "model.epib")
 
 
@@ -93,3 +96,23 @@ def test_what_is_registered_must_be_callable_and_named():
         register_engine("toy", "toy", ToyForest.from_file)
     with pytest.raises(ValueError, match="engine must be one of"):
         unregister_engine("steam")
+
+
+def test_an_estimator_is_no_engine():
+    with pytest.raises(ValueError, match=r"or an Engine; got RandomForestRegressor\(\); posterior_from takes models"):
+        small(engine=RandomForestRegressor()).fit(X, Y)
+
+
+def test_threads_are_no_option_of_an_engine(toy):
+    with pytest.raises(ValueError, match="engine_params must not hold 'n_jobs': it is set by n_jobs"):
+        small(engine=toy, engine_params={"n_jobs": 1}).fit(X, Y)
+
+
+def test_a_seed_that_is_none_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"random_state must be None, a number from 0 .*; got -1"):
+        EpiBoostRegressor(random_state=-1).fit(X, Y)
+
+
+def test_the_documentation_shows_the_toy_engine_as_it_is():
+    here = Path(__file__).parent
+    assert (here / "toy_engine.py").read_text() in (here.parent / "docs" / "engines.md").read_text()

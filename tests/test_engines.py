@@ -86,6 +86,57 @@ def test_a_model_learns_its_table(engine, task):
         assert score > (0.4 if estimator is EpiBoostRegressor else 0.6), kind
 
 
+def test_the_noise_of_a_table_is_learned(engine):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(1000, 3))
+    y = 5 * X[:, 0] + rng.normal(scale=0.5, size=1000)
+    settings = {"n_estimators": 150, "learning_rate": 0.1, "max_depth": 4, "n_members": 2, "ensemble": kinds(engine)[0]}
+    cannot = getattr(engine_named(engine, n_jobs=1), "cannot", ())
+    settings = {name: value for name, value in settings.items() if name not in cannot}
+    model = made(EpiBoostRegressor, engine, **settings).fit(X, y)
+    if model._known_family == "mean":
+        pytest.skip("the engine knows of no noise")
+    share = model.predict_uncertainty(X).data.mean() / 0.25
+    assert 0.3 < share < 10  # the target itself has a share of 130
+
+
+def test_a_constant_target_is_learned(engine):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = made(EpiBoostRegressor, engine, ensemble=kinds(engine)[0]).fit(X, np.full(60, 5.0))
+    np.testing.assert_allclose(model.predict(X), 5, rtol=1e-6)
+
+
+def test_numbers_beyond_single_precision_are_numbers(engine, task):
+    estimator, X, y = task
+    X = X.copy()
+    X[:5, 0] = 1e300
+    model = made(estimator, engine, ensemble=kinds(engine)[0]).fit(X, y)
+    asked = np.array([[1e300, 0.0, 0.0], [-1e300, -1e300, 1e300]])
+    assert np.isfinite(model.predict_posterior(asked).parameters).all()
+
+
+def test_all_rows_can_be_asked_for_when_splits_are_chosen(engine, task):
+    estimator, X, y = task
+    made(estimator, engine, ensemble=kinds(engine)[0], structure_rows=None).fit(X, y)
+
+
+def test_l2_are_rows_of_zero_gradient(engine):
+    # ten times the weight of the rows and of those that have no gradient: the same leaf values
+    cannot = getattr(engine_named(engine, n_jobs=1), "cannot", ())
+    if "l2" in cannot:
+        pytest.skip("the engine has no l2")
+    X = np.repeat([0.0, 1.0], [30, 10])[:, np.newaxis]
+    y = np.random.default_rng(0).normal(size=40) + 2 * X[:, 0]
+    settings = {"ensemble": "single", "max_depth": 1, "n_estimators": 5, "variance_guard": 0.0, "learning_rate": 0.5}
+    settings = {name: value for name, value in settings.items() if name not in cannot}
+    one = made(EpiBoostRegressor, engine, l2=4.0, **settings).fit(X, y)
+    ten = made(EpiBoostRegressor, engine, l2=40.0, **settings).fit(X, y, sample_weight=np.full(40, 10.0))
+    other = made(EpiBoostRegressor, engine, l2=40.0, **settings).fit(X, y)
+    expected = one.predict_posterior(X).parameters
+    np.testing.assert_allclose(ten.predict_posterior(X).parameters, expected, rtol=1e-4)
+    assert np.abs(other.predict_posterior(X).parameters - expected).max() > 0.01
+
+
 def test_rows_keep_their_order(engine, task):
     estimator, X, y = task
     model = made(estimator, engine, ensemble=kinds(engine)[0]).fit(X, y)
@@ -241,7 +292,7 @@ def test_a_chain_stops_where_the_evaluation_rows_say(engine, task):
     best = np.nanargmin(model.evaluation_loss_, axis=1) + 1
     np.testing.assert_array_equal(model.n_trees_, best)
     watched = made(estimator, engine, n_estimators=30, learning_rate=0.5).fit(X, y, eval_set=(X, y))
-    assert watched.evaluation_loss_.shape == (3, 30)
+    assert model.evaluation_loss_.shape == watched.evaluation_loss_.shape == (3, 30)
     assert (watched.evaluation_loss_[:, -1] < watched.evaluation_loss_[:, 0]).all()
     posterior = watched.predict_posterior(X)
     members = [Posterior(one[np.newaxis], posterior.family) for one in posterior.parameters]

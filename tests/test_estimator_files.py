@@ -422,6 +422,7 @@ FORGERIES = {
     "fewer names": put("feature_names", value=["a", "b"]),
     "more names": put("feature_names", value=["a", "b", "c", "d"]),
     "names that are one text": put("feature_names", value="abcd"),
+    "names that are one text of as many letters": put("feature_names", value="abc"),
     "names that are numbers": put("feature_names", value=[1, 2, 3]),
     "names that are lists": put("feature_names", value=[["a"], ["b"], ["c"]]),
     "names that are one number": put("feature_names", value=3),

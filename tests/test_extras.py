@@ -50,12 +50,40 @@ assert posterior_from(RandomForestRegressor(4).fit(X, X[:, 0]), X, 2).n_members 
     run(code)
 
 
+@pytest.mark.parametrize(
+    ("package", "extra", "call"),
+    [
+        ("shap", "explain", "from epiboost.explain import attribute; attribute(model, X)"),
+        ("shap", "explain", "model.report(X)"),
+        ("jinja2", "report", "model.report(X)"),
+        ("vl_convert", "report", "model.report(X)"),
+    ],
+)
+def test_what_reports_and_explanations_need_is_named_with_its_extra(package, extra, call):
+    code = f"""
+model = EpiBoostRegressor(**small).fit(X, X[:, 0])
+try:
+    {call}
+except ImportError as error:
+    assert "{package!r}; install it with: pip install 'epiboost[{extra}]'" in str(error), error
+else:
+    raise AssertionError
+"""
+    run(BLOCKED.format(blocked=[package]) + code)
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_each_library_alone_is_enough_for_its_engine(library):
     pytest.importorskip(library)
     others = [other for other in LIBRARIES if other != library]
     code = BLOCKED.format(blocked=others) + WORKS.format(engines=[(library, "sglb")]) + FAILS.format(engines=others)
     run(code)
+
+
+def test_all_libraries_work_side_by_side_in_one_process():
+    for library in LIBRARIES:
+        pytest.importorskip(library)
+    run(BLOCKED.format(blocked=[]) + WORKS.format(engines=[(library, "sglb") for library in LIBRARIES]))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -10,6 +10,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from threadpoolctl import threadpool_limits
 
@@ -205,3 +206,85 @@ def test_more_members_than_stages_or_trees_are_refused():
         posterior_from(RandomForestRegressor(5).fit(X, Y), X, 6)
     with pytest.raises(ValueError, match="n_members=6 needs a model of at least 12 trees; this one has 10"):
         posterior_from(HistGradientBoostingRegressor(max_iter=10).fit(X, Y), X, 6)
+
+
+def test_losses_that_predict_no_mean_are_refused_whatever_the_library():
+    models = [
+        HistGradientBoostingRegressor(max_iter=4, loss="quantile", quantile=0.9).fit(X, Y),
+        GradientBoostingRegressor(n_estimators=4, loss="quantile").fit(X, Y),
+    ]
+    for model in models:
+        with pytest.raises(ValueError, match="the loss 'quantile' has no posterior here"):
+            posterior_from(model, X, 2)
+
+
+@pytest.mark.parametrize("objective", ["quantile", "cross_entropy_lambda", "lambdarank", "multiclassova"])
+def test_objectives_of_lightgbm_that_predict_no_mean_are_refused_by_name(objective):
+    lightgbm = pytest.importorskip("lightgbm")
+    y = labels(3, text=False) if objective == "multiclassova" else labels(2, text=False)
+    classes = {"num_class": 3} if objective == "multiclassova" else {}
+    data = lightgbm.Dataset(X, y, group=[150] if objective == "lambdarank" else None)
+    booster = lightgbm.train({"objective": objective, "verbosity": -1, "num_threads": 1, **classes}, data, 10)
+    with pytest.raises(ValueError, match=f"the objective '{objective}' has no posterior here"):
+        posterior_from(booster, X, 2)
+
+
+@pytest.mark.parametrize("library", ["catboost", "lightgbm", "xgboost"])
+def test_a_model_that_is_not_fitted_says_so(library):
+    name = {"catboost": "CatBoostRegressor", "lightgbm": "LGBMRegressor", "xgboost": "XGBRegressor"}[library]
+    with pytest.raises(NotFittedError):
+        posterior_from(getattr(pytest.importorskip(library), name)(), X)
+
+
+def test_xgboost_without_a_chain_or_with_several_targets_is_refused():
+    xgboost = pytest.importorskip("xgboost")
+    with pytest.raises(ValueError, match="is a random forest: its 30 trees are one step"):
+        posterior_from(xgboost.XGBRFRegressor(n_estimators=30, n_jobs=1).fit(X, Y), X)
+    many = np.stack([labels(2, text=False), 1 - labels(2, text=False)], axis=1)
+    with (
+        pytest.warns(UserWarning, match=NOISELESS),
+        pytest.raises(ValueError, match="must have one target; this one has 2"),
+    ):
+        posterior_from(xgboost.XGBClassifier(n_estimators=4, n_jobs=1).fit(X, many), X, 2)
+    own = xgboost.XGBRegressor(n_estimators=4, n_jobs=1, objective=lambda y, raw: (raw - y, np.ones_like(y))).fit(X, Y)
+    with pytest.raises(ValueError, match="an objective of its own"):
+        posterior_from(own, X, 2)
+
+
+def test_catboost_takes_one_row_as_it_takes_it_itself():
+    model = catboost_model("RMSEWithUncertainty", Y, posterior_sampling=True)
+    whole = posterior_from(model, X, 3).parameters
+    np.testing.assert_array_equal(posterior_from(model, X[4], 3).parameters, whole[:, 4:5])
+    np.testing.assert_array_equal(posterior_from(model, X[4].tolist(), 3).parameters, whole[:, 4:5])
+
+
+def test_a_sum_of_models_of_catboost_is_refused():
+    catboost = pytest.importorskip("catboost")
+    models = [catboost_model("RMSE", Y, posterior_sampling=True, iterations=10) for _ in range(2)]
+    with pytest.raises(ValueError, match="does not hold how it was trained"):
+        posterior_from(catboost.sum_models(models), X, 2)
+
+
+@pytest.mark.parametrize("estimator", [GradientBoostingRegressor, HistGradientBoostingRegressor])
+def test_a_warning_points_at_the_line_that_asked(estimator):
+    model = estimator(**{"n_estimators" if estimator is GradientBoostingRegressor else "max_iter": 4}).fit(X, Y)
+    with pytest.warns(UserWarning, match=NOISELESS) as caught:
+        posterior_from(model, X, 2)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_a_chain_that_was_watched_and_never_stopped_is_not_warned_of(library):
+    module = pytest.importorskip(library)
+    if library == "lightgbm":
+        data = module.Dataset(X, Y)
+        settings = {"objective": "regression", "verbosity": -1, "num_threads": 1}
+        stop = module.early_stopping(3, verbose=False)
+        model = module.train(settings, data, 12, valid_sets=[data.create_valid(X, Y)], callbacks=[stop])
+    else:
+        data = module.DMatrix(X, Y)
+        evals = [(data, "watched")]
+        model = module.train({"nthread": 1}, data, 12, evals=evals, early_stopping_rounds=3, verbose_eval=False)
+    with pytest.warns(UserWarning, match=NOISELESS) as caught:
+        posterior_from(model, X, n_members=2)
+    assert len(caught) == 1

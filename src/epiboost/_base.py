@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -14,7 +15,6 @@ from epiboost import persistence
 from epiboost._dask import kind_of, refuse_collection
 from epiboost._partitioned import PartitionedFit
 from epiboost._typing import AnyArray, Family, Floats
-from epiboost.categories import vocabularies_from_file, vocabularies_to_file
 from epiboost.columns import Vocabularies, without_unused
 from epiboost.data import Dataset, check_table, check_weight, evaluation_parts, join
 from epiboost.distributed.members import ON_CLUSTER
@@ -23,12 +23,15 @@ from epiboost.engines import Engine, Forest, check_asked, engine_named, forest_f
 from epiboost.members import EnsembleKind, Recipe
 from epiboost.posterior import Posterior
 from epiboost.progress import progress_bar
+from epiboost.reporting import Reporting
+from epiboost.training import Training
 from epiboost.uncertainty import Uncertainty
+from epiboost.vocabularies import vocabularies_from_file, vocabularies_to_file
 
 _KINDS_OF_FILES = ("EpiBoostRegressor", "EpiBoostClassifier", "CalibratedRegressor", "CalibratedClassifier")
 
 
-class BaseEpiBoost(PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The steps of both estimators; the classes that users see are `EpiBoostRegressor` and `EpiBoostClassifier`."""
 
     _kinds: ClassVar[dict[str, type["BaseEpiBoost"]]] = {}
@@ -137,6 +140,7 @@ class BaseEpiBoost(PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scik
             "feature_names": None if names is None else [str(name) for name in names],
             "prefixes": None if self.prefixes_ is None else [int(prefix) for prefix in self.prefixes_],
             "forest": header,
+            "training": None if self.training_ is None else self.training_.to_header(),
         }
         own_header["vocabularies"], texts = vocabularies_to_file(self.vocabularies_)
         return own_header, {**arrays, **texts, **self._labels_to_file()}
@@ -196,9 +200,10 @@ class BaseEpiBoost(PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scik
             raise ValueError(message)
         model._labels_from_file(arrays)
         model._note_training()
+        model.training_ = Training.from_header(header.get("training"))
         names = header["feature_names"]
-        if names is not None and not all(isinstance(name, str) for name in names):
-            message = "names of columns must be text"
+        if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+            message = "names of columns must be a list of text"
             raise ValueError(message)
         prefixes = header["prefixes"]
         probe = model.forest_.predict(np.full((1, model.n_features_in_), np.nan), prefixes=model.prefixes_)
@@ -214,6 +219,7 @@ class BaseEpiBoost(PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scik
 
     def _train(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
         self.__dict__.pop("forest_", None)  # a model that could not be trained anew is none
+        start = time.perf_counter()
         recipe = self._recipe()
         engine = self._engine()
         parts = evaluation_parts(eval_set)
@@ -225,12 +231,14 @@ class BaseEpiBoost(PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scik
             if kind_of(X) is None
             else self._read_partitions(engine, X, y, sample_weight, parts)
         ]
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        n_rows = len(rows[0].X)
+        seed = self._seed()
         with progress_bar("Training", enabled=bool(self.verbose)) as progress:
             # the rows are the engine's own, which may let go of them: of a large table every copy counts
             self.forest_: Forest = engine.fit(rows.pop(), recipe.specs(seed), progress)
         self.prefixes_ = recipe.prefixes
         self._note_training()
+        self.training_ = Training.now(time.perf_counter() - start, n_rows)
         return self
 
     def _read_rows(self, X: Any, y: Any, sample_weight: Any, watched: tuple[Any, Any, Any] | None) -> Dataset:  # noqa: ANN401
@@ -252,6 +260,15 @@ class BaseEpiBoost(PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scik
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
             check_is_fitted(self, "forest_")
+
+    def _seed(self) -> int:
+        try:
+            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        except ValueError as error:
+            message = (
+                f"random_state must be None, a number from 0 to 2^32 - 1 or a RandomState; got {self.random_state!r}"
+            )
+            raise ValueError(message) from error
 
     def _recipe(self) -> Recipe:
         return Recipe.of(self.get_params(deep=False))
@@ -281,6 +298,7 @@ class BaseEpiBoost(PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scik
         return tags
 
     vocabularies_: Vocabularies
+    training_: Training | None
 
     @property
     def _known_family(self) -> Family:

@@ -17,8 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from epiboost._file_parts import require_arrays, require_facts
 from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
+
+MAX_BINS = 255
+"""Bins of a column, the one for missing values not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,22 @@ class Bins:
     def _of_columns(cls, columns: Sequence[Floats]) -> "Bins":
         sizes = [len(column) for column in columns]
         return cls(np.concatenate([*columns, np.empty(0)]), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+
+    @classmethod
+    def from_file(cls, borders: AnyArray, offsets: AnyArray) -> "Bins":
+        """Build bins from the arrays of a model file; anything that does not fit together is a ValueError."""
+        require_arrays({"borders": borders, "offsets": offsets}, {"borders": (np.float64, 1), "offsets": (np.int64, 1)})
+        sizes, ascending = np.diff(offsets), np.diff(borders) > 0
+        ascending[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(borders))] - 1] = True  # where a column ends
+        facts = {
+            "offsets must ascend from 0 to the number of borders": len(offsets) > 0
+            and offsets[0] == 0
+            and offsets[-1] == len(borders)
+            and bool(((sizes >= 0) & (sizes < MAX_BINS)).all()),
+            "borders must ascend and be finite": bool(np.isfinite(borders).all() and ascending.all()),
+        }
+        require_facts(facts)
+        return cls(borders, offsets)
 
     def check_width(self, columns: int) -> None:
         """Raise an error if a table has more or fewer columns than there are borders for."""

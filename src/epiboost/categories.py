@@ -13,10 +13,19 @@ values they are, whether they were seen in training) is asked of the distinct va
 array([ 1.,  0., nan,  1.])
 >>> vocabulary.codes(factor_of(np.array(["Rome"], dtype=object), "city"), "city")
 array([-1.])
+
+Numbers that are whole are compared exactly. Of others, one may be the other's rounding to single precision, so that a
+column may be trained in one precision and predicted in the other:
+
+>>> vocabulary = Vocabulary.of(factor_of(np.array([0.1, 0.2]), "rate"))
+>>> vocabulary.codes(factor_of(np.array([0.2, 0.3], dtype=np.float32), "rate"), "rate")
+array([ 1., -1.])
 """
 
+import math
 import numbers
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
@@ -26,7 +35,7 @@ from typing import Any, Literal, TypeAlias
 import narwhals as nw
 import numpy as np
 
-from epiboost._typing import AnyArray, Bytes, Floats, Integers
+from epiboost._typing import AnyArray, Floats, Integers
 
 Kind: TypeAlias = Literal["text", "number"]
 Value: TypeAlias = str | int | float
@@ -65,10 +74,12 @@ class Vocabulary:
     values: tuple[Value, ...]
     kind: Kind | None
     _codes: Mapping[Value, int] = field(init=False, repr=False, compare=False)
+    _single_codes: Mapping[Value, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Make the values ready to be looked up."""
         object.__setattr__(self, "_codes", {value: code for code, value in enumerate(self.values)})
+        object.__setattr__(self, "_single_codes", _codes_of_roundings(self.values, self.kind))
 
     @classmethod
     def of(cls, factor: Factor) -> "Vocabulary":
@@ -90,7 +101,17 @@ class Vocabulary:
             )
             raise ValueError(message)
         table = np.array([*map(self._codes.get, factor.values, repeat(UNSEEN)), np.nan], dtype=np.float64)
+        if factor.kind == "number":
+            for place in np.flatnonzero(table == UNSEEN):
+                table[place] = self._code_across_precisions(factor.values[place])
         return table[factor.places]  # the place of a missing value is -1, the last
+
+    def _code_across_precisions(self, value: Value) -> float:
+        """Return the code of the known value that this one rounds to, or that rounds to this one."""
+        rounded = _rounding(value)
+        if rounded is None:
+            return UNSEEN
+        return self._codes.get(rounded, self._single_codes.get(value, UNSEEN))
 
 
 def factor_of(column: Any, name: str) -> Factor:  # noqa: ANN401 (a column of any library)
@@ -113,77 +134,19 @@ def factor_of(column: Any, name: str) -> Factor:  # noqa: ANN401 (a column of an
     return _checked(values, places, name)
 
 
-def vocabularies_to_file(
-    vocabularies: Sequence[Vocabulary | None],
-) -> tuple[list[dict[str, Any] | None], dict[str, AnyArray]]:
-    """Return what a model file must hold of the vocabularies: a header and arrays."""
-    header: list[dict[str, Any] | None] = []
-    pieces: list[bytes] = []
-    for vocabulary in vocabularies:
-        header.append(None if vocabulary is None else {"kind": vocabulary.kind, "size": len(vocabulary.values)})
-        values = () if vocabulary is None else vocabulary.values
-        texts = (value if isinstance(value, str) else repr(value) for value in values)
-        pieces.extend(text.encode("utf-8", "surrogatepass") for text in texts)
-    ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
-    return header, {"category_text": np.frombuffer(b"".join(pieces), dtype=np.uint8), "category_ends": ends}
+def _codes_of_roundings(values: Sequence[Value], kind: Kind | None) -> dict[Value, int]:
+    """Return the code of the value that each number of single precision is the rounding of, where it is but one."""
+    roundings = [_rounding(value) for value in values] if kind == "number" else []
+    times = Counter(roundings)
+    return {of: code for code, of in enumerate(roundings) if of is not None and times[of] == 1}
 
 
-def vocabularies_from_file(
-    header: Sequence[Mapping[str, Any] | None], arrays: Mapping[str, AnyArray]
-) -> tuple[Vocabulary | None, ...]:
-    """Return the vocabularies that `vocabularies_to_file` described; a ValueError if the parts do not fit."""
-    pieces = _pieces(arrays["category_text"], arrays["category_ends"])
-    sizes = [0 if entry is None else _size(entry) for entry in header]
-    if sum(sizes) != len(pieces):
-        message = f"the vocabularies hold {sum(sizes)} values, their text {len(pieces)}"
-        raise ValueError(message)
-    vocabularies: list[Vocabulary | None] = []
-    end = 0
-    for entry, size in zip(header, sizes, strict=True):
-        begin, end = end, end + size
-        vocabularies.append(None if entry is None else _vocabulary(pieces[begin:end], entry["kind"]))
-    return tuple(vocabularies)
-
-
-def _size(entry: Mapping[str, Any]) -> int:
-    size: Any = entry["size"]
-    if entry["kind"] not in {"text", "number", None} or type(size) is not int or size < 0:
-        message = f"a vocabulary has a kind and a size; got {entry}"
-        raise ValueError(message)
-    return int(size)
-
-
-def _vocabulary(texts: Sequence[str], kind: Kind | None) -> Vocabulary:
-    values = [_number(text) if kind == "number" else text for text in texts]
-    if len(set(values)) < len(values):
-        message = "the values of a vocabulary must be distinct"
-        raise ValueError(message)
-    if kind is None and values:
-        message = f"a vocabulary without a kind must be empty; got {values[0]!r}"
-        raise ValueError(message)
-    return Vocabulary(tuple(values), kind)
-
-
-def _pieces(text: Bytes, ends: Integers) -> list[str]:
-    if text.dtype != np.uint8 or ends.dtype != np.int64 or text.ndim != 1 or ends.ndim != 1:
-        message = "category_text must be bytes and category_ends whole numbers"
-        raise ValueError(message)
-    begins = np.concatenate([[0], ends])
-    if (np.diff(begins) < 0).any() or begins[-1] != len(text):
-        message = "category_ends must ascend to the length of category_text"
-        raise ValueError(message)
-    whole = text.tobytes()
-    return [
-        whole[begin:end].decode("utf-8", "surrogatepass")
-        for begin, end in zip(begins[:-1].tolist(), ends.tolist(), strict=True)
-    ]
-
-
-def _number(text: str) -> int | float:
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
+def _rounding(value: Value) -> float | None:
+    """Return a number in single precision; None for text, and where it is whole (ids are never merged) or too large."""
+    if not isinstance(value, float) or not math.isfinite(value) or value.is_integer():
+        return None
+    rounded = float(np.float32(value))
+    return None if rounded.is_integer() else rounded
 
 
 def _from_pandas(column: Any, name: str) -> tuple[Integers, Sequence[Any]]:  # noqa: ANN401 (a pandas.Series)
@@ -242,14 +205,14 @@ def _checked(values: Sequence[Any], places: Integers, name: str) -> Factor:
         return Factor(tuple(values), "text", places)
     plain: list[Value] = []
     new_places = np.full(len(values) + 1, -1)
-    found: dict[Kind, Any] = {}
+    found: dict[Kind, Value] = {}
     known: dict[Value, int] = {}
     for place, value in enumerate(values):
         kind = _kind_of(value, name)
         if kind is None:
             continue
-        found.setdefault(kind, value)
         own = str(value) if kind == "text" else _whole(value)
+        found.setdefault(kind, own)
         new_places[place] = known.setdefault(own, len(plain))
         if new_places[place] == len(plain):
             plain.append(own)

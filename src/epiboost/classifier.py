@@ -41,7 +41,7 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         Bins a column, from 2 to 255; missing values have one more.
     temperature : float, default=1.0
         Multiplies the variance of the Langevin noise; 1 is the paper's.
-    structure_rows : int or None, default=60000
+    structure_rows : int or None, default=62000
         Rows on which each tree chooses its splits: a fresh random sample of a larger table, all of a smaller one. Leaf
         values always come from all rows. None takes all rows for the splits too.
     early_stopping_rounds : int, optional
@@ -51,11 +51,13 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
     engine_params : dict, optional
         Options that only the engine knows.
     categorical_features : "auto", None or list of str and int, default="auto"
-        Columns that hold categories, by name or position. "auto" takes those that are not numbers; None takes none. A
-        missing value is a category of its own, and one that training has not seen raises knowledge uncertainty.
+        Columns that hold categories, by name or position. "auto" takes those that are not numbers. A list takes its
+        place: every column of text must be in it. None takes none. A missing value is a category of its own, and one
+        that training has not seen raises knowledge uncertainty with the native engine; others take it for a missing one
+        or guess.
     n_jobs : int or "dask", optional
         Threads; None is all cores. ``"dask"`` trains members on the workers of the cluster that is in use (native
-        engine). The result does not depend on it.
+        engine). The result does not depend on it, but for the last digits of XGBoost's.
     random_state : int, RandomState or None
         Same number, same bits.
     verbose : int, default=0
@@ -78,6 +80,8 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         The trained engine's model.
     prefixes_ : tuple of int or None
         Tree counts of the members of a virtual ensemble.
+    training_ : Training or None
+        Seconds, rows and versions of the training; None if the file that the model is from does not tell.
 
     References
     ----------

@@ -18,3 +18,7 @@ def main() -> None:
     except KeyboardInterrupt:  # before a command was there to take it
         sys.stderr.write("epiboost: interrupted\n")
         sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

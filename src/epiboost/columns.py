@@ -72,11 +72,12 @@ def read_columns(columns: Sequence[Any], names: Sequence[Any], vocabularies: Voc
         else:
             factor = factor_of(column, repr(name)) if _is_object(column) else None
             if factor is None or factor.kind == "text":
+                _refuse_dates(column, name)
                 others.append(f"{name!r} ({column.dtype})")
             else:
                 table[:, position] = np.array([*factor.values, np.nan])[factor.places]
     if others:
-        message = f"X has columns that are not numbers: {_listed(others)}; they were numbers in training"
+        message = f"X has columns that are not numbers: {_listed(others)}; they held numbers in training, or nothing"
         raise ValueError(message)
     return table
 
@@ -117,6 +118,7 @@ def holds_words(table: AnyArray) -> bool:
 
 
 def _position(entry: Any, names: Sequence[Any] | None, width: int) -> int:  # noqa: ANN401 (anything a user may pass)
+    entry = entry.item() if isinstance(entry, np.generic) else entry
     if isinstance(entry, str):
         if names is None or entry not in names:
             known = "X has no names" if names is None else f"X has {_listed([repr(name) for name in names])}"
@@ -154,21 +156,33 @@ def _numbers(column: Any, *, single: bool) -> AnyArray:  # noqa: ANN401 (an arra
 def _refuse_other_types(column: Any, name: Any) -> None:  # noqa: ANN401 (an array or a series; any name)
     if isinstance(column, np.ndarray) or column.null_count() == len(column):  # holes may be of any type
         return
+    _refuse_dates(column, name)
     dtype = column.dtype
-    if dtype.is_temporal():
-        message = (
-            f"column {name!r} holds dates or durations ({dtype}); turn them into numbers, say days since a fixed day, "
-            "or leave the column out"
-        )
-        raise ValueError(message)
     if not (dtype.is_numeric() or dtype in _CATEGORIES):
-        if dtype == nw.Unknown:  # say what its own library calls it
-            dtype = column.to_native().dtype if hasattr(column.to_native(), "dtype") else column.to_native().type
         message = (
-            f"column {name!r} holds values of type {dtype}; numbers, text and categories are allowed"
+            f"column {name!r} holds values of type {_type_name(column)}; numbers, text and categories are allowed"
             f"{'; decode bytes to text' if dtype == nw.Binary else ''}"
         )
         raise ValueError(message)
+
+
+def _refuse_dates(column: Any, name: Any) -> None:  # noqa: ANN401 (an array or a series; any name)
+    if isinstance(column, np.ndarray):
+        return
+    if column.dtype.is_temporal() or _type_name(column).startswith("period"):
+        message = (
+            f"column {name!r} holds dates or durations ({_type_name(column)}); turn them into numbers, say days since "
+            "a fixed day, or leave the column out"
+        )
+        raise ValueError(message)
+
+
+def _type_name(column: nw.Series[Any]) -> str:
+    """Return what a column's type is called, by its own library if narwhals has no name for it."""
+    if column.dtype != nw.Unknown:
+        return str(column.dtype)
+    native = column.to_native()
+    return str(native.dtype if hasattr(native, "dtype") else native.type)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What the command line can do: fit, predict, evaluate, demo. Each command parses, makes one call and prints.
+"""What the command line can do. Each command parses, makes one call and prints.
 
 A known error is one line on standard error and exit code 1; an interrupt is one line and exit code 130, as shells have
 it. An error that nobody foresaw keeps its traceback. What is slow to import is imported by the command that needs it.
@@ -60,7 +60,7 @@ def epiboost(
 @app.command()
 def fit(
     *,
-    train: Annotated[Path, typer.Argument(help="The table to learn from: a .csv or .parquet file.")],
+    train: Annotated[Path, typer.Argument(help="The table to learn from: a .csv, .csv.gz or .parquet file.")],
     target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model.", show_default=False)],
     task: Annotated[
@@ -68,6 +68,9 @@ def fit(
         typer.Option(help="Auto: a target of text, of booleans or of two whole numbers is classified."),
     ] = "auto",
     ensemble: Annotated[EnsembleKind, typer.Option(help="Where the members come from.")] = "sglb",
+    engine: Annotated[
+        str, typer.Option(help="What trains the trees: native, catboost, lightgbm, xgboost or forest.")
+    ] = "native",
     members: Annotated[int, typer.Option(help="Members of the ensemble.", min=1)] = 10,
     trees: Annotated[int, typer.Option(help="Trees of each member.", min=1)] = 1000,
     rate: Annotated[float, typer.Option(help="The learning rate: above 0, at most 1.")] = 0.1,
@@ -105,15 +108,21 @@ def fit(
             message = f"--categorical names {', '.join(map(repr, sorted(strangers)))}, which is no feature of the table"
             raise ValueError(message)
         chosen, reason = _choose_task(y) if task == "auto" else (task, "as asked")
-        size = f"{table.num_rows} rows, {features.num_columns} features"
+        size = f"{_count(table.num_rows, 'row')}, {_count(features.num_columns, 'feature')}"
         typer.echo(f"{chosen.capitalize()} of {target!r} ({reason}): {size}")
+        categories = _categories(features, categorical or [])
+        typer.echo(f"Categories: {tables.listed(categories) if categories else 'none'}")
+        if not train.name.lower().endswith(".parquet"):
+            doubtful = [name for name in categories if name not in (categorical or [])]
+            _warn_of_numbers(table.select(doubtful if task != "auto" else [target, *doubtful]), target)
         model = _estimator(chosen)(
             ensemble=ensemble,
             n_members=members,
             n_estimators=trees,
             learning_rate=rate,
             max_depth=depth,
-            categorical_features=_categories(features, categorical or []),
+            engine=engine,
+            categorical_features=categories if categorical else "auto",
             n_jobs=jobs,
             random_state=seed,
             verbose=1,
@@ -129,7 +138,7 @@ def fit(
 def predict(
     *,
     model: Annotated[Path, typer.Argument(help="A model that epiboost fit wrote.")],
-    test: Annotated[Path, typer.Argument(help="The table to predict: a .csv or .parquet file.")],
+    test: Annotated[Path, typer.Argument(help="The table to predict: a .csv, .csv.gz or .parquet file.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where to write: a .csv or .parquet file.", show_default=False)
     ],
@@ -148,14 +157,16 @@ def predict(
         features = _known_features(fitted, tables.read_table(test, text=_text_columns(fitted)), source=test)
         columns = _predicted_columns(fitted, features, coverage)
         tables.write_table(columns, output)
-        typer.echo(f"Predicted {features.num_rows} rows and wrote {output}")
+        typer.echo(f"Predicted {_count(features.num_rows, 'row')} and wrote {output}")
 
 
 @app.command()
 def evaluate(
     *,
     model: Annotated[Path, typer.Argument(help="A model that epiboost fit wrote.")],
-    test: Annotated[Path, typer.Argument(help="The table to judge it on, target included: a .csv or .parquet file.")],
+    test: Annotated[
+        Path, typer.Argument(help="The table to judge it on, target included: a .csv, .csv.gz or .parquet file.")
+    ],
     target: Annotated[
         str | None, typer.Option(help="The column to predict.", show_default="the one that is no feature")
     ] = None,
@@ -194,6 +205,86 @@ def evaluate(
 
 
 @app.command()
+def report(
+    *,
+    model: Annotated[Path, typer.Argument(help="A model that epiboost fit wrote.")],
+    test: Annotated[Path, typer.Argument(help="Rows it was not trained on, target included: a .csv or .parquet file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.", show_default=False)],
+    target: Annotated[
+        str | None, typer.Option(help="The column to predict.", show_default="the one that is no feature, if any")
+    ] = None,
+    ood: Annotated[Path | None, typer.Option(help="A table of rows from elsewhere, to be told from these.")] = None,
+    title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
+    explain: Annotated[bool, typer.Option(help="Say which features drive the uncertainty.")] = True,
+) -> None:
+    """Write a page for the person who must decide whether to trust a model."""
+    with _reported():
+        from epiboost import tables  # noqa: PLC0415 (see the head of this file)
+
+        tables.check_writable(output, sources=[path for path in (model, test, ood) if path is not None])
+        if output.suffix.lower() in tables.ENDINGS:
+            message = f"cannot write a report to {str(output)!r}: that is a table's name; let it end in .html"
+            raise ValueError(message)
+        fitted = _load(model)
+        text = _text_columns(fitted)
+        table = tables.read_table(test, text=text)
+        features = _known_features(fitted, table, source=test)
+        if target is None and table.num_columns > features.num_columns:
+            target = tables.only_other_column(table, features, source=test)
+        y = None if target is None else tables.to_numpy(tables.column(table, target, source=test))
+        outside = None if ood is None else _known_features(fitted, tables.read_table(ood, text=text), source=ood)
+        fitted.report(features, y, ood=outside, path=output, title=title, explain=explain, verbose=1)
+        typer.echo(f"Wrote {output}")
+
+
+@app.command()
+def explain(
+    *,
+    model: Annotated[Path, typer.Argument(help="A model that epiboost fit wrote.")],
+    rows: Annotated[Path, typer.Argument(help="The rows to explain: a .csv or .parquet file.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to write the values: .csv or .parquet.", show_default=False)
+    ],
+    of: Annotated[
+        Literal["knowledge", "data", "total", "mean"], typer.Option(help="What to explain; mean is the prediction.")
+    ] = "knowledge",
+    background: Annotated[
+        Path | None, typer.Option(help="A table of usual rows, such as the training table.", show_default="the rows")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The class whose probability is explained (--of mean, classification).")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="A .png, .svg or .pdf file to draw the summary into.")] = None,
+    seed: Annotated[int, typer.Option(help="Another number draws other samples.", min=0)] = 0,
+) -> None:
+    """Say which features make the model unsure of each row: a Shapley value for each."""
+    with _reported():
+        from epiboost import explaining, tables  # noqa: PLC0415 (see the head of this file)
+        from epiboost.explain import attribute  # noqa: PLC0415 (see the head of this file)
+
+        sources = [path for path in (model, rows, background) if path is not None]
+        tables.check_ending(output)
+        for path in (output, plot):
+            if path is not None:
+                tables.check_writable(path, sources=sources)
+        fitted = _load(model)
+        text = _text_columns(fitted)
+        features = _known_features(fitted, tables.read_table(rows, text=text), source=rows)
+        usual = None
+        if background is not None:
+            usual = _known_features(fitted, tables.read_table(background, text=text), source=background)
+        asked = None if label is None else explaining.label_of(fitted, label)
+        found = attribute(fitted, features, of, background=usual, label=asked, random_state=seed, verbose=1)
+        explaining.write_values(found, output)
+        typer.echo(f"Explained {of} of {len(found)} rows and wrote {output}")
+        leading = ", ".join(found.names[feature] for feature in found.order[:3])
+        typer.echo(f"The features that matter most: {leading}")
+        if plot is not None:
+            explaining.draw_summary(found, plot)
+            typer.echo(f"Drew {plot}")
+
+
+@app.command()
 def demo(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the picture.")] = Path("heart.png"),
@@ -206,6 +297,37 @@ def demo(
         from epiboost.demo import run  # noqa: PLC0415 (see the head of this file)
 
         run(output, n_members=members, n_estimators=trees, n_jobs=jobs)
+
+
+@app.command()
+def reproduce(
+    *,
+    experiment: Annotated[
+        str | None,
+        typer.Argument(help="A table, a figure, regression, classification or all.", show_default="list them"),
+    ] = None,
+    engine: Annotated[str, typer.Option(help="native, catboost, lightgbm or xgboost.")] = "native",
+    datasets: Annotated[str | None, typer.Option(help="Only these, with commas between.", show_default="all")] = None,
+    folds: Annotated[
+        int | None, typer.Option(help="The first so many folds of each dataset.", min=1, show_default="all")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes, which share the cores.", min=1)] = 1,
+    out: Annotated[Path, typer.Option(help="The folder of cells, tables and figures.")] = Path("reproduction"),
+    quick: Annotated[bool, typer.Option("--quick", help="A rehearsal on tiny models; figures mean nothing.")] = False,
+) -> None:
+    """Run the paper's experiments and set the figures beside the published ones; go on where the last run stopped."""
+    with _reported():
+        from epiboost.paper.reproduce import Order, states  # noqa: PLC0415 (see the head of this file)
+        from epiboost.paper.reproduce import reproduce as run  # noqa: PLC0415 (see the head of this file)
+
+        chosen = None if datasets is None else tuple(name.strip() for name in datasets.split(",") if name.strip())
+        order = Order(engine=engine, datasets=chosen, folds=folds, jobs=jobs, out=out, quick=quick)
+        if experiment is None:
+            for state in states(order):
+                typer.echo(f"{state.name:20} {state.done:5} of {state.total:5} cells  {state.about}")
+            return
+        for line in run(experiment, order):
+            typer.echo(line)
 
 
 @contextmanager
@@ -278,16 +400,40 @@ def _load(path: Path) -> "Model":
     return kinds[name]._read(path, header, arrays)  # noqa: SLF001 (the file has been read)
 
 
-def _categories(features: "pa.Table", named: list[str]) -> str | list[str]:
-    """Return what holds categories: the columns that are named, and those of text as ever."""
+def _categories(features: "pa.Table", named: list[str]) -> list[str]:
+    """Return what holds categories: the columns that are named, and those that are not numbers, unless all empty."""
     import pyarrow as pa  # noqa: PLC0415 (see the head of this file)
 
-    if not named:
-        return "auto"
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null)
     return [
-        field.name for field in features.schema if field.name in named or not any(is_a(field.type) for is_a in numbers)
+        name
+        for name, column in zip(features.column_names, features.columns, strict=True)
+        if name in named or not (column.null_count == len(column) or any(is_a(column.type) for is_a in numbers))
     ]
+
+
+def _warn_of_numbers(columns: "pa.Table", target: str) -> None:
+    """Say which columns of text are mostly numbers: as a rule a mark for missing values has made text of them."""
+    import pyarrow as pa  # noqa: PLC0415 (see the head of this file)
+
+    from epiboost import tables  # noqa: PLC0415 (see the head of this file)
+
+    for name, column in zip(columns.column_names, columns.columns, strict=True):
+        if not pa.types.is_string(column.type):
+            continue
+        distinct, numbers, others = tables.numbers_among_text(column)
+        if 2 * numbers >= distinct:
+            remedy = "leave out such rows" if name == target else "leave such fields empty"
+            option = "--task classification" if name == target else f"--categorical {name!r}"
+            _complain(
+                f"warning: the column {name!r} is read as text, though {numbers} of its {distinct} distinct values are "
+                f"numbers; not read as numbers: {tables.listed(others)}. If numbers are meant, {remedy} and write "
+                f"decimal points; if text is meant, say {option}"
+            )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _text_columns(fitted: "Model") -> list[str]:

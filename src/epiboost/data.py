@@ -5,7 +5,9 @@ NaN means missing; columns of categories hold codes (see `categories`). A target
 weights as floats. What cannot be used is an error that says what was got and what is allowed.
 """
 
-from collections.abc import Sequence
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -86,12 +88,11 @@ def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", r
     elif isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and not estimator.vocabularies_:
         return _narrow(_check_numbers(estimator, X, y=y, reset=reset))  # most often it is so, and no more is to ask
     refuse_collection(X, "X", "predict_uncertainty, predict and their like take it partition by partition")
+    X = _with_batch_as_table(X)
     if not nw.dependencies.is_into_dataframe(X):
-        if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
-            message = "X is a lazy frame; collect it first"
-            raise TypeError(message)
+        _refuse_no_table(X)
         return _check_array(estimator, X, y=y, reset=reset)
-    frame = _in_known_order(estimator, nw.from_native(X, eager_only=True), reset=reset)
+    frame = _in_known_order(estimator, _frame(X), reset=reset)
     # names and their number are compared on the frame; values are then checked as those of any array
     validate_data(estimator, frame.to_native(), y, skip_check_array=True, reset=reset)
     _refuse_width(len(frame.columns))
@@ -180,6 +181,9 @@ def _check_array(estimator: BaseEstimator, X: Any, *, y: Any, reset: bool) -> An
     table = _with_words(X)
     if isinstance(table, np.ndarray) and table.dtype != object:
         _refuse_dates(table, "X")
+    if isinstance(table, np.ndarray) and table.ndim != 2 and holds_words(table):  # noqa: PLR2004 (rows and columns)
+        message = f"Expected 2D array, got {table.ndim}D array instead; X must have rows and columns"
+        raise ValueError(message)
     is_table = isinstance(table, np.ndarray) and table.ndim == 2 and table.size  # noqa: PLR2004 (rows and columns)
     asked = asked_columns(estimator.categorical_features, None, table.shape[1]) if is_table and reset else None
     if not (is_table and (asked or estimator.vocabularies_ or holds_words(table))):
@@ -198,6 +202,38 @@ def _check_columns(estimator: BaseEstimator, columns: Sequence[Any], names: Sequ
     return _check_numbers(None, read_columns(columns, names, estimator.vocabularies_))
 
 
+def _with_batch_as_table(X: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
+    """Return a record batch of Arrow as the table it is, anything else as it is."""
+    arrow = sys.modules.get("pyarrow")
+    return arrow.Table.from_batches([X]) if arrow is not None and isinstance(X, arrow.RecordBatch) else X
+
+
+def _refuse_no_table(X: Any) -> None:  # noqa: ANN401 (anything a user may pass)
+    """Say what to do with what is nearly a table."""
+    if isinstance(X, np.ndarray):
+        return
+    native = nw.from_native(X, allow_series=True, pass_through=True)
+    if isinstance(native, nw.LazyFrame):
+        message = "X is a lazy frame; collect it first"
+        raise TypeError(message)
+    arrow = sys.modules.get("pyarrow")
+    if isinstance(native, nw.Series) or (arrow is not None and isinstance(X, arrow.Array)):
+        message = f"Expected 2D array or frame, got one column ({type(X).__name__}) instead; put it in a frame"
+        raise ValueError(message)
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):  # a kind of sparse array is a dictionary
+        message = f"X is a {type(X).__name__}; make it a frame, say by pandas.DataFrame(X)"
+        raise TypeError(message)
+
+
+def _frame(X: Any) -> nw.DataFrame[Any]:  # noqa: ANN401 (a frame of any library)
+    names = list(X.columns if hasattr(X, "iloc") else getattr(X, "column_names", ()))  # polars has each name once
+    if len(set(names)) < len(names):
+        repeated = ", ".join(repr(name) for name, count in Counter(names).items() if count > 1)
+        message = f"X has more than one column named {repeated}; columns need unique names"
+        raise ValueError(message)
+    return nw.from_native(X, eager_only=True)
+
+
 def _in_known_order(estimator: BaseEstimator, frame: nw.DataFrame[Any], *, reset: bool) -> nw.DataFrame[Any]:
     """Return the frame with its columns in the order of training, if they are the same ones."""
     known = None if reset else getattr(estimator, "feature_names_in_", None)
@@ -208,6 +244,8 @@ def _in_known_order(estimator: BaseEstimator, frame: nw.DataFrame[Any], *, reset
 
 def _with_words(X: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
     """Return lists as an array in which numbers stay numbers though there is text beside them."""
+    if isinstance(X, np.ndarray) and X.dtype.kind == "T":  # NumPy's text of any length
+        return X.astype(object)
     if not isinstance(X, list | tuple):
         return X
     try:

@@ -11,7 +11,8 @@ many values               the ordered mean target of its value (see `target_stat
                           a regression how far off that mean the targets lie
 ========================= ===========================================================================================
 
-Pairs of columns that pay (see `pairs`) get an ordered mean target too. A classification of more than two classes has a
+Pairs and triples of columns that pay (see `combinations`), of which one may hold numbers (see `cuts`), get an ordered
+mean target too. A classification of more than two classes has a
 mean target a class, of its most common classes, and one a digit of the others' numbers.
 
 Training sees a few random orders of the rows, which the members share. A row to be predicted is encoded by all training
@@ -20,13 +21,16 @@ rows. For a value that was not seen the statistic is the prior; an ensemble does
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from epiboost._typing import AnyArray, Floats, Integers
+from epiboost._typing import AnyArray, Bytes, Floats, Integers
+from epiboost.binning import Bins
+from epiboost.combinations import MOST_ROWS, Candidate, choose_combinations, worth_trying
+from epiboost.cuts import Cuts
+from epiboost.few_values import frequency, orders_of_few
 from epiboost.groups import Group, codes_of, groups_from_file, groups_to_file, keys_of
-from epiboost.pairs import choose_pairs
 from epiboost.target_statistics import ordered, whole
 
 N_ORDERS = 3
@@ -34,10 +38,16 @@ N_ORDERS = 3
 
 _FEW_VALUES = 24
 _ROWS_FOR_FEW = 100  # a value, on average
-_ROWS_FOR_MEAN = 100  # of a value, copies not counted: then what a row's own target adds to the mean matters little
-_MORE_THAN_CHANCE = 4.0  # standard deviations
 _GOLDEN = (5.0**0.5 - 1.0) / 2.0  # steps of this length, modulo one, fill an interval evenly
+_MOST_OF_ONE = 0.85  # of the draws: of ten members, at least one then draws another value
 _MOST_CLASSES = 8  # that have a statistic of their own
+
+
+class Left(Protocol):
+    """Says what trees leave of a target, given a table of numbers whose rows stand in random order."""
+
+    def __call__(self, table: Floats, target: Floats, weight: Floats, *, is_class: bool) -> Floats | None:
+        """Return what is left, shape (n,), or None if that cannot be said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,9 @@ class Encoding:
     plain : array of shape (p,)
         Positions of the columns that are taken as they are. They come first.
     groups : tuple of Group
-        Columns and pairs of columns, in the order of what they become.
+        Columns and combinations of columns, in the order of what they become.
+    cuts : Cuts
+        Of the columns of numbers that stand in combinations.
     seed : int
         Names the random numbers of `lend`.
     """
@@ -59,6 +71,7 @@ class Encoding:
     sizes: Integers
     plain: Integers
     groups: tuple[Group, ...]
+    cuts: Cuts
     seed: int
 
     @property
@@ -80,12 +93,12 @@ class Encoding:
         unseen : array of bool, of shape (n,)
             Whether one of the row's categories was not seen in training.
         """
-        codes = codes_of(X, self.sizes)
+        codes, sizes = self._codes(X), self.cuts.sizes(self.sizes)
         table, unseen = np.empty((len(X), self.n_encoded), order="F"), np.zeros(len(X), dtype=bool)
         table[:, : len(self.plain)] = X[:, self.plain]
         end = len(self.plain)
         for group in self.groups:
-            places = group.places(codes, self.sizes)
+            places = group.places(codes, sizes)
             begin, end = end, end + group.width
             for column, values in zip(range(begin, end), group.values.T, strict=True):
                 table[:, column] = values[places]
@@ -96,13 +109,16 @@ class Encoding:
                     table[new, self._plain_place(group)] = self._plain_values(group)[group.rows.argmax()]
         return table, unseen
 
+    def _codes(self, X: AnyArray) -> dict[int, Integers]:
+        return codes_of(X, self.sizes) | self.cuts.codes(X)
+
     def lend(self, X: AnyArray, encoded: Floats, n_members: int) -> Iterator[Floats]:
         """Yield an encoded table as each of several members takes it: with known values in place of those unseen.
 
         What a new value means is a draw from what values mean. So every member draws the value of a known row, for each
         column its own: rows stand in the order of their values' statistics, and the members are spread evenly over
         them, the first ones in the same places whatever their number. They disagree as much as rows differ, and their
-        mean is near the prior. The pairs of a new value stay unseen.
+        mean is near the prior. The combinations of a new value stay unseen.
 
         Each table takes the place of the one before: array of shape (n, n_encoded).
         """
@@ -119,7 +135,7 @@ class Encoding:
         for group in self.groups:
             begin, end = end, end + group.width
             if len(group.columns) > 1:
-                return  # pairs come last
+                return  # combinations come last
             rows = np.flatnonzero(group.places(codes, self.sizes) == len(group.keys)).astype(np.int64)
             if not len(rows):
                 continue
@@ -140,7 +156,7 @@ class Encoding:
     def _draw(self, group: Group, n_members: int) -> Integers:
         """Return the place of a known value for each member."""
         order = np.argsort(group.values[:-1, 0], kind="stable") if group.width else np.arange(len(group.keys))
-        share = np.cumsum(group.rows[order]) / group.rows.sum()
+        share = np.cumsum(_shares(group.rows[order]))
         start = np.random.default_rng([self.seed, group.columns[0]]).uniform()
         place = (start + _GOLDEN * np.arange(n_members)) % 1.0
         drawn: Integers = order[np.minimum(np.searchsorted(share, place), len(order) - 1)]
@@ -148,8 +164,8 @@ class Encoding:
 
     def to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Return what a model file must hold."""
-        arrays = {"category_sizes": self.sizes, "plain_columns": self.plain, **groups_to_file(self.groups)}
-        return {"seed": self.seed}, arrays
+        arrays = {"category_sizes": self.sizes, "plain_columns": self.plain}
+        return {"seed": self.seed}, arrays | groups_to_file(self.groups) | self.cuts.to_file()
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> "Encoding":
@@ -159,7 +175,8 @@ class Encoding:
             if array.dtype != np.int64 or array.ndim != 1 or (array < 0).any():
                 message = f"{name} must be a row of whole numbers, none of them negative"
                 raise ValueError(message)
-        groups = groups_from_file(arrays, sizes)
+        cuts = Cuts.from_file(arrays, sizes)
+        groups = groups_from_file(arrays, cuts.sizes(sizes))
         single = [group.columns[0] for group in groups if len(group.columns) == 1]
         bare = [group.columns[0] for group in groups if not group.width]
         if single != np.flatnonzero(sizes).tolist() or sorted([*np.flatnonzero(sizes == 0), *bare]) != sorted(plain):
@@ -168,11 +185,21 @@ class Encoding:
         if type(header["seed"]) is not int or header["seed"] < 0:
             message = f"the seed must be a whole number of at least 0; got {header['seed']!r}"
             raise ValueError(message)
-        return cls(sizes, plain, groups, header["seed"])
+        return cls(sizes, plain, groups, cuts, header["seed"])
 
 
 def fit_encoding(
-    X: AnyArray, target: Floats, weight: Floats, sizes: Sequence[int], *, n_classes: int, seed: int, n_orders: int
+    X: AnyArray,
+    target: Floats,
+    weight: Floats,
+    sizes: Sequence[int],
+    *,
+    bins: Bins,
+    binned: Bytes,
+    n_classes: int,
+    seed: int,
+    n_orders: int,
+    left: Left,
 ) -> tuple[Encoding, list[Floats]]:
     """Learn how to encode a table, and encode it for training.
 
@@ -185,12 +212,18 @@ def fit_encoding(
     weight : array of shape (n,)
     sizes : sequence of int
         How many codes each column has, the one for missing values included; 0 for a column of numbers.
+    bins : Bins
+        Of the columns of numbers.
+    binned : array of shape (n, p)
+        The bins of those columns. Nothing else of their numbers matters to what is learned.
     n_classes : int
         0 for regression.
     seed : int
         Names the random orders.
     n_orders : int
         How many are needed.
+    left : callable
+        Says what trees leave of a target: by that it is judged which combinations of columns pay.
 
     Returns
     -------
@@ -199,34 +232,41 @@ def fit_encoding(
         One for each random order of the rows.
     """
     targets = _targets(target, weight, n_classes)
-    fit = _Fit(X, targets, weight, np.asarray(sizes, dtype=np.int64), spread=n_classes == 0)
-    return fit.result(seed, n_orders)
+    fit = _Fit(X, targets, weight, np.asarray(sizes, dtype=np.int64), regression=n_classes == 0)
+    cuts = Cuts.fit(bins, binned, weight, np.flatnonzero(fit.sizes == 0).astype(np.int64))
+    return fit.result(seed, n_orders, cuts, binned, left)
 
 
 class _Fit:
     """The work of `fit_encoding`."""
 
-    def __init__(self, X: AnyArray, targets: Floats, weight: Floats, sizes: Integers, *, spread: bool) -> None:
-        self.X, self.targets, self.weight, self.sizes, self.measures_spread = X, targets, weight, sizes, spread
+    def __init__(self, X: AnyArray, targets: Floats, weight: Floats, sizes: Integers, *, regression: bool) -> None:
+        self.X, self.targets, self.weight, self.sizes, self.regression = X, targets, weight, sizes, regression
         self.codes = codes_of(X, sizes)
         self.orders: list[Integers] = []
         self.groups: list[Group] = []
         self.parts: list[list[Floats]] = []
 
-    def result(self, seed: int, n_orders: int) -> tuple[Encoding, list[Floats]]:
+    def result(self, seed: int, n_orders: int, cuts: Cuts, binned: Bytes, left: Left) -> tuple[Encoding, list[Floats]]:
         random = np.random.default_rng(seed)
         self.orders = [random.permutation(len(self.X)) for _ in range(n_orders)]
         self.parts = [[] for _ in self.orders]
         plain: list[int] = np.flatnonzero(self.sizes == 0).tolist()
         large: list[int] = []
-        for column in self.codes:
+        for column in list(self.codes):
             kind = self._kind(int(self.sizes[column]) - 1)
             (plain if kind == "plain" else large).append(column)
             self._add((column,), kind)
-        for pair in self._pairs(large):
-            self._add(pair, "pair")
-        encoding = Encoding(self.sizes, np.array(plain, dtype=np.int64), tuple(self.groups), seed)
-        numbers = np.asarray(self.X[:, encoding.plain], dtype=np.float64)
+        bare = [column for column in plain if self.sizes[column]]
+        alone = np.concatenate([binned, self.X[:, bare], *self.parts[0]], axis=1)
+        combinations = self._combinations(large, cuts, alone, left)
+        cuts = cuts.only(np.intersect1d(cuts.columns, np.array(sum(combinations, ()), dtype=np.int64)))
+        self.codes, self.sizes = self.codes | cuts.codes(self.X), cuts.sizes(self.sizes)
+        for columns in combinations:
+            self._add(columns, "together")
+        numbers = np.asarray(self.X[:, plain], dtype=np.float64)
+        sizes = np.where(np.isin(np.arange(len(self.sizes)), cuts.columns), 0, self.sizes)
+        encoding = Encoding(sizes, np.array(plain, dtype=np.int64), tuple(self.groups), cuts, seed)
         return encoding, [np.concatenate([numbers, *parts], axis=1) for parts in self.parts]
 
     def _kind(self, n_values: int) -> str:
@@ -236,33 +276,39 @@ class _Fit:
             return "many"
         return "few" if self.weight.sum() >= _ROWS_FOR_FEW * n_values else "each"
 
-    def _pairs(self, columns: list[int]) -> list[tuple[int, ...]]:
-        if len(columns) < 2:  # noqa: PLR2004 (a pair)
+    def _combinations(self, large: list[int], cuts: Cuts, alone: Floats, left: Left) -> list[tuple[int, ...]]:
+        """Return the columns that pay together, given what they become alone; one of them may hold numbers."""
+        rows = self.orders[0][:MOST_ROWS]
+        target, weight = self.targets[rows, 0], self.weight[rows]
+        candidates = [Candidate(column, self.codes[column][rows], int(self.sizes[column])) for column in large]
+        sizes = cuts.sizes(self.sizes)
+        for column, codes in cuts.codes(self.X[rows]).items():
+            candidates.append(Candidate(column, codes, int(sizes[column]), is_number=True))
+        candidates = worth_trying(candidates, target, weight)
+        if not candidates:
             return []
-        codes = [self.codes[column] for column in columns]
-        sizes = [int(self.sizes[column]) for column in columns]
-        chosen = choose_pairs(codes, sizes, self.targets[:, 0], self.weight, self.orders[0])
-        return [(columns[first], columns[second]) for first, second in chosen]
+        rest = left(alone[rows], target, weight, is_class=not self.regression)
+        return [] if rest is None else choose_combinations(candidates, rest, weight)
 
     def _add(self, columns: tuple[int, ...], kind: str) -> None:
         distinct, group = np.unique(keys_of(columns, self.codes, self.sizes), return_inverse=True)
         rows = np.bincount(group, weights=self.weight, minlength=len(distinct)).astype(np.float64)
         trained: list[list[Floats]] = [[] for _ in self.orders]
         values: list[Floats] = []
-        for target in self.targets.T if kind in {"many", "pair"} else ():
+        for target in self.targets.T if kind in {"many", "together"} else ():
             prior = float(np.average(target, weights=self.weight))
             values.append(np.append(whole(group, target, self.weight, len(distinct), prior=prior), prior))
             for own, order in zip(trained, self.orders, strict=True):
                 own.append(ordered(group, target, self.weight, order, prior=prior))
-        if kind == "many" and self.measures_spread:
+        if kind == "many" and self.regression:
             self._add_spread(group, trained, values)
         fixed: list[Floats] = []
         if kind == "few":
-            fixed = self._few(group, rows)
+            fixed = orders_of_few(group, rows, self.targets, self.weight)
         elif kind == "each":
             fixed = list(np.eye(len(rows) + 1, len(rows)).T)
         elif kind == "many":
-            fixed = [_frequency(rows)]
+            fixed = [frequency(rows)]
         values.extend(fixed)
         for own in trained:
             own.extend(column[group] for column in fixed)
@@ -270,20 +316,6 @@ class _Fit:
         self.groups.append(Group(columns, distinct, rows, stacked))
         for parts, own in zip(self.parts, trained, strict=True):
             parts.extend(column[:, np.newaxis] for column in own)
-
-    def _few(self, group: Integers, rows: Floats) -> list[Floats]:
-        """Return orders of few values that are the same for every row of a value, its own target or not.
-
-        By its own target a row may only be told where that cannot matter: values of few rows stand at the prior, and
-        means that differ by chance alone give no order.
-        """
-        known = np.bincount(group) >= _ROWS_FOR_MEAN
-        orders: list[Floats] = []
-        for target in self.targets.T if _differ(group, self.targets, known) else ():
-            prior = float(np.average(target, weights=self.weight))
-            mean = whole(group, target, self.weight, len(rows), prior=prior)
-            orders.append(np.append(np.where(known, mean, prior), prior))
-        return [*(orders or [_places(np.arange(len(rows)))]), _places(np.argsort(rows, kind="stable"))]
 
     def _add_spread(self, group: Integers, trained: list[list[Floats]], values: list[Floats]) -> None:
         """Add how far targets lie off the mean that was expected of them."""
@@ -295,37 +327,14 @@ class _Fit:
                 values.append(np.append(whole(group, off, self.weight, len(values[0]) - 1, prior=prior), prior))
 
 
-def _differ(group: Integers, targets: Floats, known: AnyArray) -> bool:
-    """Say whether the mean target differs between the known values by more than chance."""
-    n_rows, counted = np.bincount(group)[known], known[group]
-    if len(n_rows) < 2:  # noqa: PLR2004 (a difference)
-        return False
-    free = len(n_rows) - 1
-    for target in targets.T:
-        own = target[counted]
-        spread = np.bincount(group[counted], weights=own - own.mean(), minlength=len(known))[known] ** 2 / n_rows
-        if spread.sum() > (free + _MORE_THAN_CHANCE * np.sqrt(2.0 * free)) * own.var():
-            return True
-    return False
-
-
-def _places(order: Integers) -> Floats:
-    """Return where each value stands in an order and, last, the middle for one that was not seen."""
-    places = np.empty(len(order) + 1)
-    places[order] = np.arange(len(order))
-    places[-1] = (len(order) - 1) / 2.0
-    return places
-
-
-def _frequency(rows: Floats) -> Floats:
-    """Return roughly how often each value occurs and, last, how often half of the rows' values occur at most.
-
-    The last is for a value that was not seen. In half powers of two, which is too coarse to tell which of many values
-    it is.
-    """
-    order = np.argsort(rows, kind="stable")
-    middle = order[np.searchsorted(np.cumsum(rows[order]), 0.5 * rows.sum())]
-    return np.round(2.0 * np.log2(1.0 + np.append(rows, rows[middle])))
+def _shares(rows: Floats) -> Floats:
+    """Return the share of the rows that each value has, but for one that would leave nothing to the others."""
+    shares: Floats = rows / rows.sum()
+    common = int(shares.argmax())
+    if shares[common] > _MOST_OF_ONE and len(shares) > 1:
+        shares *= (1.0 - _MOST_OF_ONE) / (1.0 - shares[common])
+        shares[common] = _MOST_OF_ONE
+    return shares
 
 
 def _targets(target: Floats, weight: Floats, n_classes: int) -> Floats:

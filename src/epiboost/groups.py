@@ -1,4 +1,4 @@
-"""The values of categorical columns and of pairs of them, and what each is encoded as."""
+"""The values of categorical columns and of combinations of columns, and what each is encoded as."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,20 +9,22 @@ import numpy as np
 
 from epiboost._file_parts import require_arrays, require_facts
 from epiboost._typing import AnyArray, Floats, Integers
+from epiboost.combinations import joint_keys
 from epiboost.lookup import DenseLookup, Lookup, lookup
-from epiboost.pairs import pair_keys
+
+_MOST_COLUMNS = 3  # of one group
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The values of one column, or of a pair of columns, and what is known of them.
+    """The values of one column, or of several columns together, and what is known of them.
 
     Attributes
     ----------
-    columns : tuple of one or two int
+    columns : tuple of one to three int
         Positions in the table.
     keys : array of shape (m,)
-        The codes that training has seen, or the keys of pairs of codes; ascending.
+        The codes that training has seen, or the keys of several codes together; ascending.
     rows : array of shape (m,)
         The weight of each value's rows.
     values : array of shape (m + 1, width)
@@ -63,20 +65,20 @@ def codes_of(X: AnyArray, sizes: Integers) -> dict[int, Integers]:
 
 
 def keys_of(columns: Sequence[int], codes: Mapping[int, Integers], sizes: Integers) -> Integers:
-    """Return one number for each row's value of a column, or of a pair of columns; -1 if it is unseen."""
+    """Return one number for each row's value of a column, or of several columns together; -1 if it is unseen."""
     own = [codes[column] for column in columns]
     if len(own) == 1:
         return own[0]
-    first, second = own
-    return np.where((first < 0) | (second < 0), -1, pair_keys(first, second, int(sizes[columns[1]])))
+    unseen = np.any([part < 0 for part in own], axis=0)
+    return np.where(unseen, -1, joint_keys(own, [int(sizes[column]) for column in columns]))
 
 
 def groups_to_file(groups: Sequence[Group]) -> dict[str, AnyArray]:
     """Return the arrays that a model file must hold."""
-    columns = [(group.columns[0], group.columns[1] if len(group.columns) > 1 else -1) for group in groups]
+    columns = [group.columns + (-1,) * (_MOST_COLUMNS - len(group.columns)) for group in groups]
     shapes = [(len(group.keys), group.width) for group in groups]
     return {
-        "group_columns": np.array(columns, dtype=np.int64).reshape(-1, 2),
+        "group_columns": np.array(columns, dtype=np.int64).reshape(-1, _MOST_COLUMNS),
         "group_shapes": np.array(shapes, dtype=np.int64).reshape(-1, 2),
         "group_keys": np.concatenate([np.empty(0, dtype=np.int64), *(group.keys for group in groups)]),
         "group_rows": np.concatenate([np.empty(0), *(group.rows for group in groups)]),
@@ -87,14 +89,14 @@ def groups_to_file(groups: Sequence[Group]) -> dict[str, AnyArray]:
 def groups_from_file(arrays: Mapping[str, AnyArray], sizes: Integers) -> tuple[Group, ...]:
     """Build groups from the arrays of a model file; anything that does not fit together is a ValueError.
 
-    ``sizes`` says how many codes each column has, 0 for a column of numbers.
+    ``sizes`` says how many codes each column has, 0 for a column of numbers that is in no combination.
     """
     _check_arrays(arrays, np.flatnonzero(sizes))
     shapes = arrays["group_shapes"]
     key_ends = np.cumsum(shapes[:, 0])
     value_ends = np.cumsum((shapes[:, 0] + 1) * shapes[:, 1])
     groups = []
-    for place, (first, second) in enumerate(arrays["group_columns"].tolist()):
+    for place, padded in enumerate(arrays["group_columns"].tolist()):
         n_keys, width = shapes[place].tolist()
         own = slice(key_ends[place] - n_keys, key_ends[place])
         values = arrays["group_values"][value_ends[place] - (n_keys + 1) * width : value_ends[place]]
@@ -102,7 +104,7 @@ def groups_from_file(arrays: Mapping[str, AnyArray], sizes: Integers) -> tuple[G
         if (np.diff(keys) <= 0).any():
             message = "the keys of a group must ascend"
             raise ValueError(message)
-        columns = (first,) if second < 0 else (first, second)
+        columns = tuple(column for column in padded if column >= 0)
         n_codes = math.prod(int(sizes[column]) for column in columns)
         if keys[0] < 0 or keys[-1] >= n_codes:
             message = f"the keys of a group must lie between 0 and {n_codes - 1}; got {keys[0]} to {keys[-1]}"
@@ -120,18 +122,17 @@ _FILE_TYPES = {
 }
 
 
-def _check_arrays(arrays: Mapping[str, AnyArray], categorical: Integers) -> None:
+def _check_arrays(arrays: Mapping[str, AnyArray], coded: Integers) -> None:
     require_arrays(arrays, _FILE_TYPES)
     columns, shapes, keys, rows, values = (arrays[name] for name in _FILE_TYPES)
-    if columns.shape != (len(columns), 2) or shapes.shape != columns.shape:
-        message = "group_columns and group_shapes must hold two numbers a group"
+    if columns.shape != (len(columns), _MOST_COLUMNS) or shapes.shape != (len(columns), 2):
+        message = f"group_columns must hold {_MOST_COLUMNS} numbers a group, and group_shapes two"
         raise ValueError(message)
-    known = np.isin(columns, categorical)
+    known, absent = np.isin(columns, coded), columns == -1
     facts = {
-        "groups must be of columns that hold categories": bool(
-            known[:, 0].all() and (known[:, 1] | (columns[:, 1] == -1)).all()
-        ),
-        "pairs must come after single columns": bool((np.diff((columns[:, 1] >= 0).astype(int)) >= 0).all()),
+        "groups must be of columns that have codes": bool((known | absent).all() and known[:, 0].all()),
+        "the columns of a group must come before what is left empty": bool((absent[:, 2] >= absent[:, 1]).all()),
+        "combinations must come after single columns": bool((np.diff((~absent[:, 1]).astype(int)) >= 0).all()),
         "groups must have keys": bool((shapes >= [1, 0]).all()) and int(shapes[:, 0].sum()) == len(keys),
         "every key must have rows": rows.shape == keys.shape and bool((np.isfinite(rows) & (rows > 0)).all()),
         "group_values must be finite, and fill their shapes": bool(np.isfinite(values).all())

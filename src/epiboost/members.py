@@ -19,9 +19,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from epiboost.binning import MAX_BINS
+
 EnsembleKind = Literal["single", "sgb", "sglb", "virtual"]
 MAX_DEPTH = 8
-MAX_BINS = 255
 _MOST = 2**31 - 1
 
 

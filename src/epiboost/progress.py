@@ -26,7 +26,7 @@ def no_progress(done: int, total: int, /) -> None:
 
 
 @contextmanager
-def progress_bar(description: str, *, enabled: bool = True) -> Iterator[Progress]:
+def progress_bar(description: str, *, enabled: bool = True, unit: str = "trees") -> Iterator[Progress]:
     """Draw a bar on the terminal while the block runs.
 
     The bar is drawn on standard error, and only where that is a terminal: a log file or a pipe stays clean. It is drawn
@@ -38,6 +38,8 @@ def progress_bar(description: str, *, enabled: bool = True) -> Iterator[Progress
         The words before the bar.
     enabled : bool, default=True
         False draws nothing.
+    unit : str, default="trees"
+        What is counted.
 
     Yields
     ------
@@ -52,15 +54,15 @@ def progress_bar(description: str, *, enabled: bool = True) -> Iterator[Progress
     try:
         import rich.progress  # noqa: F401, PLC0415 (optional, and slow to import where no bar is drawn)
     except ImportError:
-        bar = _plain_bar(description, stream)
+        bar = _plain_bar(description, stream, unit)
     else:
-        bar = _rich_bar(description)
+        bar = _rich_bar(description, unit)
     with bar as report:
         yield report
 
 
 @contextmanager
-def _rich_bar(description: str) -> Iterator[Progress]:
+def _rich_bar(description: str, unit: str) -> Iterator[Progress]:
     from rich.console import Console  # noqa: PLC0415 (see progress_bar)
     from rich.progress import (  # noqa: PLC0415 (see progress_bar)
         BarColumn,
@@ -75,7 +77,7 @@ def _rich_bar(description: str) -> Iterator[Progress]:
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("trees"),
+        TextColumn(unit),
         TimeElapsedColumn(),
         TextColumn("elapsed,"),
         TimeRemainingColumn(),
@@ -92,9 +94,9 @@ def _rich_bar(description: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def _plain_bar(description: str, stream: TextIO) -> Iterator[Progress]:
+def _plain_bar(description: str, stream: TextIO, unit: str) -> Iterator[Progress]:
     def report(done: int, total: int, /) -> None:
-        stream.write(f"\r{description} {done}/{total} trees")
+        stream.write(f"\r{description} {done}/{total} {unit}")
         stream.flush()
 
     try:

@@ -49,7 +49,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         that are freed of the row's own influence, and of n rows, its leaves get ``1000 * min(1, (450 / n)²)`` and those
         of the mean ``60 * min(1, (450 / n)³)`` times ``variance_guard`` more rows of zero gradient. What it adds
         vanishes as rows become plenty. 0 switches all of it off, as in the paper.
-    structure_rows : int or None, default=60000
+    structure_rows : int or None, default=62000
         Rows on which each tree chooses its splits: a fresh random sample of a larger table, all of a smaller one. Leaf
         values always come from all rows. None takes all rows for the splits too.
     early_stopping_rounds : int, optional
@@ -59,11 +59,13 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
     engine_params : dict, optional
         Options that only the engine knows.
     categorical_features : "auto", None or list of str and int, default="auto"
-        Columns that hold categories, by name or position. "auto" takes those that are not numbers; None takes none. A
-        missing value is a category of its own, and one that training has not seen raises knowledge uncertainty.
+        Columns that hold categories, by name or position. "auto" takes those that are not numbers. A list takes its
+        place: every column of text must be in it. None takes none. A missing value is a category of its own, and one
+        that training has not seen raises knowledge uncertainty with the native engine; others take it for a missing one
+        or guess.
     n_jobs : int or "dask", optional
         Threads; None is all cores. ``"dask"`` trains members on the workers of the cluster that is in use (native
-        engine). The result does not depend on it.
+        engine). The result does not depend on it, but for the last digits of XGBoost's.
     random_state : int, RandomState or None
         Same number, same bits.
     verbose : int, default=0
@@ -84,6 +86,8 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         The trained engine's model.
     prefixes_ : tuple of int or None
         Tree counts of the members of a virtual ensemble.
+    training_ : Training or None
+        Seconds, rows and versions of the training; None if the file that the model is from does not tell.
 
     References
     ----------

@@ -1,13 +1,19 @@
-"""Tables in files: CSV and Parquet, chosen by the ending of the file's name, read and written by Arrow."""
+"""Tables in files: CSV and Parquet, chosen by the ending of the file's name, read and written by Arrow.
+
+A CSV file may be compressed (``.csv.gz``) where it is read.
+"""
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import re
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from epiboost._atomic import whole_file
 from epiboost._optional import require
@@ -19,7 +25,17 @@ if TYPE_CHECKING:
 ENDINGS: Final = (".csv", ".parquet")
 """The endings of the files that can be read and written."""
 
+MISSING: Final = (
+    "", "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "NULL", "null", "NaN", "nan", "-NaN", "-nan", "1.#IND",
+    "-1.#IND", "1.#QNAN", "-1.#QNAN",
+)  # fmt: skip
+"""What stands for a missing value in a CSV file, if it is not quoted."""
+
+_COMPRESSED = ".csv.gz"
+_SEPARATORS = {b";": "semicolons", b"\t": "tabs"}
+_NUMBER = r"^\s*[+-]?(\d+{0}?\d*|{0}\d+)([eE][+-]?\d+)?\s*$"
 _SHOWN_NAMES = 10
+_SHOWN_TEXTS = 3
 _LARGEST_BLOCK = 2**30
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -37,6 +53,10 @@ def check_ending(path: Path) -> str:
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         message = f"{str(path)!r} is neither CSV nor Parquet: its name must end in {' or '.join(ENDINGS)}"
+        if path.name.lower().endswith(_COMPRESSED):
+            message = (
+                f"cannot write {str(path)!r}: compressed tables are only read; let it end in {' or '.join(ENDINGS)}"
+            )
         raise TableError(message)
     return ending
 
@@ -60,12 +80,13 @@ def check_writable(path: Path, *, sources: Sequence[Path]) -> None:
 def read_table(path: Path, *, text: Sequence[str] = ()) -> pa.Table:
     """Read a table.
 
-    In a CSV file the first line names the columns, and an empty field is a missing value.
+    In a CSV file the first line names the columns, commas separate the fields, and a field that is empty or holds one
+    of the texts in ``MISSING`` is a missing value, unless it is quoted.
 
     Parameters
     ----------
     path : Path
-        A file whose name ends in ``.csv`` or ``.parquet``.
+        A file whose name ends in ``.csv``, ``.csv.gz`` or ``.parquet``.
     text : sequence of str
         Columns of a CSV file that are text though they may look like numbers or dates, if they are there.
 
@@ -74,7 +95,7 @@ def read_table(path: Path, *, text: Sequence[str] = ()) -> pa.Table:
     pyarrow.Table
         The table, which has at least one row, and no two columns of one name.
     """
-    ending = check_ending(path)
+    ending = ".csv" if path.name.lower().endswith(_COMPRESSED) else check_ending(path)
     if not path.is_file():
         message = f"cannot read {str(path)!r}: {'it is a folder' if path.is_dir() else 'there is no such file'}"
         raise TableError(message)
@@ -90,7 +111,7 @@ def read_table(path: Path, *, text: Sequence[str] = ()) -> pa.Table:
         raise TableError(message) from error
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        message = f"{str(path)!r} has more than one column named {_listed(repeated)}"
+        message = f"{str(path)!r} has more than one column named {listed(repeated)}"
         raise TableError(message)
     if table.num_rows == 0:
         message = f"{str(path)!r} has no rows"
@@ -131,10 +152,10 @@ def select_columns(table: pa.Table, names: Sequence[str], *, source: Path) -> pa
     """Return the named columns in the order of their names, or raise an error that names the missing ones."""
     missing = [name for name in names if name not in table.column_names]
     if missing:
-        message = f"{str(source)!r} lacks the column {_listed(missing)}"
+        message = f"{str(source)!r} lacks the column {listed(missing)}"
         if len(missing) > 1:
-            message = f"{str(source)!r} lacks {len(missing)} columns: {_listed(missing)}"
-        message = f"{message}; it has {_listed(table.column_names)}"
+            message = f"{str(source)!r} lacks {len(missing)} columns: {listed(missing)}"
+        message = f"{message}; it has {listed(table.column_names)}"
         raise TableError(message)
     return table.select(list(names))
 
@@ -143,9 +164,26 @@ def column(table: pa.Table, name: str, *, source: Path) -> pa.ChunkedArray:
     """Return a column without missing values, or raise an error that says what is wrong with it."""
     values: pa.ChunkedArray = select_columns(table, [name], source=source).column(0)
     if values.null_count:
-        message = f"the column {name!r} of {str(source)!r} has {values.null_count} missing values"
+        many = "s" if values.null_count > 1 else ""
+        message = f"the column {name!r} of {str(source)!r} has {values.null_count} missing value{many}"
         raise TableError(message)
     return values
+
+
+def numbers_among_text(values: pa.ChunkedArray) -> tuple[int, int, list[str]]:
+    """Count a text column's distinct values and those of them that are numbers, and return the first that are not.
+
+    A number may be written with a decimal comma, but then it is not one that is read as such.
+
+    >>> import pyarrow as pa
+    >>> numbers_among_text(pa.chunked_array([["1.5", "?", None, "2e3", "1.5", "2,5"]]))
+    (4, 3, ['?', '2,5'])
+    """
+    compute = require("pyarrow.compute", extra="cli", purpose="reading tables")
+    distinct = values.unique().drop_null()
+    plain, any_point = (compute.match_substring_regex(distinct, _NUMBER.format(point)) for point in (r"\.", "[.,]"))
+    others = distinct.filter(compute.invert(plain))
+    return len(distinct), int(compute.sum(any_point).as_py() or 0), others.slice(0, _SHOWN_TEXTS).to_pylist()
 
 
 def to_numpy(values: pa.ChunkedArray) -> AnyArray:
@@ -167,20 +205,47 @@ def to_numpy(values: pa.ChunkedArray) -> AnyArray:
 def _read_csv(path: Path, text: Sequence[str]) -> pa.Table:
     arrow = require("pyarrow", extra="cli", purpose="reading tables")
     csv = require("pyarrow.csv", extra="cli", purpose="reading CSV")
+    data = _uncompressed(path) if path.name.lower().endswith(_COMPRESSED) else None
+    _refuse_other_separators(path, path.open("rb") if data is None else io.BytesIO(data))
     # By default Arrow reads an empty field of a text column as an empty text.
     conversion = csv.ConvertOptions(
+        null_values=list(MISSING),
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
         column_types=dict.fromkeys(text, arrow.string()),
     )
     # Arrow infers the types of the columns from the first block, and fails on a later one that does not fit.
-    whole = csv.ReadOptions(block_size=min(max(path.stat().st_size, 1) + 1, _LARGEST_BLOCK))
-    table: pa.Table = csv.read_csv(path, read_options=whole, convert_options=conversion)
+    size = path.stat().st_size if data is None else len(data)
+    whole = csv.ReadOptions(block_size=min(max(size, 1) + 1, _LARGEST_BLOCK))
+    source = path if data is None else arrow.BufferReader(data)
+    table: pa.Table = csv.read_csv(source, read_options=whole, convert_options=conversion)
     garbled = [field.name for field in table.schema if arrow.types.is_binary(field.type)]
     if garbled:
-        message = f"cannot read {str(path)!r}: the column {_listed(garbled)} is not UTF-8 text"
+        message = f"cannot read {str(path)!r}: the column {listed(garbled)} is not UTF-8 text"
         raise TableError(message)
     return table
+
+
+def _uncompressed(path: Path) -> bytes:
+    try:
+        with gzip.open(path) as file:
+            return file.read()
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        message = f"cannot read {str(path)!r}: it is no whole file of gzip ({error})"
+        raise TableError(message) from error
+
+
+def _refuse_other_separators(path: Path, file: IO[bytes]) -> None:
+    """Say so when the first line separates its fields by something else than commas."""
+    with file:
+        unquoted = re.sub(rb'"[^"]*"', b"", file.readline())
+    found = [name for separator, name in _SEPARATORS.items() if separator in unquoted]
+    if found and b"," not in unquoted:
+        message = (
+            f"cannot read {str(path)!r}: its fields are separated by {found[0]}; save it with commas between fields "
+            "and points in numbers"
+        )
+        raise TableError(message)
 
 
 def _read_parquet(path: Path) -> pa.Table:
@@ -190,6 +255,7 @@ def _read_parquet(path: Path) -> pa.Table:
     return table.drop_columns([name for name in table.column_names if _PANDAS_INDEX.fullmatch(name)])
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return names in quotes, the first of them if there are many."""
     shown = ", ".join(repr(name) for name in names[:_SHOWN_NAMES])
     return shown if len(names) <= _SHOWN_NAMES else f"{shown} and {len(names) - _SHOWN_NAMES} more"

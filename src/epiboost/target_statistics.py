@@ -14,6 +14,7 @@ array([0.58, 0.62])
 
 import numpy as np
 
+from epiboost._native import native
 from epiboost._typing import Floats, Integers
 
 STRENGTH = 3.0
@@ -33,24 +34,12 @@ def ordered(group: Integers, target: Floats, weight: Floats, order: Integers, *,
     prior : float
         The mean of no rows.
     """
-    shuffled = group[order]
-    by_group = np.argsort(shuffled, kind="stable")
-    rows, sorted_groups = order[by_group], shuffled[by_group]
-    first = np.flatnonzero(np.concatenate([[True], sorted_groups[1:] != sorted_groups[:-1]]))
-    size = np.diff(np.concatenate([first, [len(rows)]]))
-    total, count = _before(weight[rows] * target[rows], first, size), _before(weight[rows], first, size)
-    statistic = np.empty(len(group))
-    statistic[rows] = (total + STRENGTH * prior) / (count + STRENGTH)
-    return statistic
+    n_groups = int(group.max()) + 1
+    mean: Floats = native().ordered_means(group, np.ascontiguousarray(target), weight, order, n_groups, prior, STRENGTH)
+    return mean
 
 
 def whole(group: Integers, target: Floats, weight: Floats, n_groups: int, *, prior: float) -> Floats:
     """Return each group's mean target, shape (n_groups,)."""
     total = np.bincount(group, weights=weight * target, minlength=n_groups)
     return (total + STRENGTH * prior) / (np.bincount(group, weights=weight, minlength=n_groups) + STRENGTH)
-
-
-def _before(values: Floats, first: Integers, size: Integers) -> Floats:
-    """Return running sums within groups, each without its own value."""
-    running = np.cumsum(values) - values
-    return running - np.repeat(running[first], size)

@@ -12,6 +12,7 @@
 #include "bins.hpp"
 #include "decomposition.hpp"
 #include "noise.hpp"
+#include "ordered.hpp"
 #include "predictor.hpp"
 #include "threads.hpp"
 #include "trainer.hpp"
@@ -261,6 +262,16 @@ nb::ndarray<nb::numpy, float> langevin_noise(std::uint64_t seed, std::uint64_t t
     return noise.release();
 }
 
+nb::ndarray<nb::numpy, double> ordered_means(Array<std::int64_t, 1> group, Array<double, 1> target, Array<double, 1> weight,
+                                             Array<std::int64_t, 1> order, std::int64_t groups, double prior, double strength) {
+    if (target.size() != group.size() || weight.size() != group.size() || order.size() != group.size()) {
+        throw std::invalid_argument("every row must have a group, a target, a weight and a place");
+    }
+    Fresh<double> mean({group.size()});
+    ordered_mean(span_of(group), span_of(target), span_of(weight), span_of(order), groups, {prior, strength}, mean.span());
+    return mean.release();
+}
+
 // Instruction sets of this machine for which there is a module, best first.
 std::vector<const char*> instruction_sets() {
     std::vector<const char*> sets;
@@ -292,6 +303,7 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     module.def("bin_table", &bin_table<double>);
     module.def("bin_table", &bin_table<float>);
     module.def("hash_rows", &hash_rows);
+    module.def("ordered_means", &ordered_means);
     nb::class_<Sample>(module, "Sample")
         .def(nb::init<Array<std::uint8_t, 2>, const Array<float, 1>&, const Array<float, 1>&, const Array<std::uint32_t, 1>&,
                       const Array<std::int32_t, 1>&>());

@@ -17,6 +17,7 @@ from epiboost._calibration import check_share, conformal_quantile, rows_for
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.distributed.scoring import lazily
 from epiboost.posterior import Posterior
+from epiboost.reporting import Reporting
 from epiboost.uncertainty import Uncertainty
 
 _FEWEST_ROWS = 4
@@ -25,7 +26,7 @@ _LEEWAY = 0.15
 _MISFIT = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
-class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseCalibrated(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What both calibrated models share; the classes that users see are the two below."""
 
     def __init__(self, model: Any, *, scale_share: float = 0.25, random_state: int | None = 0) -> None:  # noqa: ANN401

@@ -61,6 +61,10 @@ class PartitionedRows:
     objective: Objective
     total: float
 
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return sum(self.lengths)
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:

@@ -14,7 +14,8 @@ class Forest(Protocol):
     """A trained ensemble of an engine.
 
     What it predicts are the parameters of the family that its ``family`` names, if it has one; without, they are those
-    of a Normal for regression and of classes for classification.
+    of a Normal for regression and of classes for classification. It may have ``sizes``, how many codes each column of
+    categories has (0 for numbers): a model file is then checked against them.
     """
 
     def predict(self, table: AnyArray, *, prefixes: Sequence[int] | None = None) -> Floats:

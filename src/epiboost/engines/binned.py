@@ -8,7 +8,7 @@ import numpy as np
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 from epiboost.binning import BinnedTable, Bins
 from epiboost.data import Dataset
-from epiboost.encoding import N_ORDERS, Encoding, fit_encoding
+from epiboost.encoding import N_ORDERS, Encoding, Left, fit_encoding
 from epiboost.members import MemberSpec
 from epiboost.objectives import Objective, objective_of
 from epiboost.ordering import own_order
@@ -42,13 +42,17 @@ class BinnedRows:
     weight: Floats
 
 
-def bin_rows(data: Dataset, specs: Sequence[MemberSpec], threads: int, given: Bins | None = None) -> BinnedRows:
+def bin_rows(
+    data: Dataset, specs: Sequence[MemberSpec], threads: int, given: Bins | None = None, *, left: Left
+) -> BinnedRows:
     """Bin the numbers, encode the categories, bin what they became; put rows into an order of their own.
 
     Parameters
     ----------
     given : Bins, optional
         Borders to take instead of quantiles.
+    left : callable
+        Says what trees leave of a target, see `fit_encoding`.
     """
     max_bins = specs[0].max_bins
     if given is not None:
@@ -72,9 +76,12 @@ def bin_rows(data: Dataset, specs: Sequence[MemberSpec], threads: int, given: Bi
         objective.encode(y),
         weight,
         data.sizes,
+        bins=bins,
+        binned=codes[rows],
         n_classes=data.n_classes,
         seed=specs[0].seed,
         n_orders=min(len(specs), N_ORDERS),
+        left=left,
     )
     most = min(max_bins, _STATISTIC_BINS if len(y) >= _MANY_ROWS else _FEW_STATISTIC_BINS)
     bins = bins.joined(Bins.fit(tables[0][:, numbers.shape[1] :], weight, most, threads=threads))

@@ -3,8 +3,7 @@
 A library sums its trees to the rescaled score G (see `langevin`); after t trees the chain is start + cᵗ G.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -75,12 +74,12 @@ class BoosterForest:
             raise ValueError(message)
         parameters = []
         ready = self._ready(table)
-        for booster, count in zip(self.boosters, self.count, strict=True):
+        for member, count in enumerate(self.count):
             ends = (int(count),) if prefixes is None else check_prefixes(prefixes, int(count))
             raw = np.zeros((len(table), len(self.objective.start)))
             for begin, end in zip((0, *ends), ends, strict=False):
-                raw += self._raw(booster, ready, begin, end).reshape(raw.shape)
-                parameters.append(parameters_of(self.objective, self._start + self._factor(booster, end) * raw))
+                raw += self._raw(member, ready, begin, end).reshape(raw.shape)
+                parameters.append(parameters_of(self.objective, self._start + self._factor(member, end) * raw))
         return np.stack(parameters)
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
@@ -128,13 +127,14 @@ class BoosterForest:
             sizes=tuple(header["sizes"]),
             evaluation=arrays["evaluation"],
             n_jobs=n_jobs,
+            **cls._extra(arrays),
         )
         forest._check_boosters()
         return forest
 
     def _check_boosters(self) -> None:
-        for booster, count in zip(self.boosters, self.count, strict=True):
-            features, trees = self._shape(booster)
+        for member, count in enumerate(self.count):
+            features, trees = self._shape(member)
             if features != self.n_features or count > trees:
                 message = (
                     f"a model has {features} columns and {trees} trees; the header says {self.n_features}, {count}"
@@ -151,7 +151,12 @@ class BoosterForest:
         """Return the score before the first tree."""
         return self.objective.start
 
-    def _factor(self, booster: Booster, end: int) -> float:  # noqa: ARG002 (libraries differ)
+    @classmethod
+    def _extra(cls, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:  # noqa: ARG003 (libraries differ)
+        """Return what this library's forests have beyond the others, checked."""
+        return {}
+
+    def _factor(self, member: int, end: int) -> float:  # noqa: ARG002 (libraries differ)
         """Return what the sum of the first trees is to be multiplied with."""
         return float(self.decay**end)
 
@@ -159,7 +164,7 @@ class BoosterForest:
         """Return the table as the library predicts from it."""
         raise NotImplementedError
 
-    def _raw(self, booster: Booster, ready: Any, begin: int, end: int) -> AnyArray:  # noqa: ANN401
+    def _raw(self, member: int, ready: Any, begin: int, end: int) -> AnyArray:  # noqa: ANN401
         """Return the sum of trees from ``begin`` up to ``end``."""
         raise NotImplementedError
 
@@ -172,60 +177,39 @@ class BoosterForest:
         """Return the library's model, or raise a ValueError."""
         raise NotImplementedError
 
-    @staticmethod
-    def _shape(booster: Booster) -> tuple[int, int]:
-        """Return how many columns and iterations a model has."""
+    def _shape(self, member: int) -> tuple[int, int]:
+        """Return how many columns and trees a model has."""
         raise NotImplementedError
 
 
 def grow(
-    chain: LangevinObjective, update: Callable[[int], bool], watch: Callable[[], AnyArray], grown: Grown
+    chain: LangevinObjective, step: Callable[[int], None], watch: Callable[[], AnyArray], grown: Grown
 ) -> tuple[int, list[float]]:
     """Grow a chain until it is done or stops: return the trees in use and the losses after each.
 
     Parameters
     ----------
-    update : callable
-        Grows the tree of a number; says whether no more can be grown.
+    step : callable
+        Takes the step of a number.
     watch : callable
         Returns the library's score of the rows that are watched.
     """
     losses: list[float] = []
+    best, patience = 0, chain.spec.patience
     for tree in range(chain.spec.n_estimators):
-        ended = update(tree)
+        step(tree)
         grown(1)
         if chain.rows.evaluation is not None:
             losses.append(chain.evaluation_loss(watch(), tree + 1))
-            if chain.spec.patience is not None and tree - int(np.argmin(losses)) >= chain.spec.patience:
+            best = tree if losses[tree] < losses[best] else best
+            if patience is not None and tree - best >= patience:
                 break
-        if ended:
-            break
-    if chain.spec.patience is not None and losses:
-        return int(np.argmin(losses)) + 1, losses
-    return chain.spec.n_estimators, losses
+    return chain.spec.n_estimators if patience is None else best + 1, losses
 
 
-def evaluation_of(chains: Sequence[Chain]) -> Floats:
-    """Return the losses of all chains, NaN after a chain has stopped; shape (members, trees)."""
-    longest = max(len(chain.losses) for chain in chains)
-    evaluation = np.full((len(chains), longest), np.nan)
+def evaluation_of(chains: Sequence[Chain], trees: int) -> Floats:
+    """Return the losses of all chains, NaN after a chain has stopped; shape (members, trees), or no columns."""
+    evaluation = np.full((len(chains), trees if any(chain.losses for chain in chains) else 0), np.nan)
     for row, chain in zip(evaluation, chains, strict=True):
         row[: len(chain.losses)] = chain.losses
     return evaluation
-
-
-@contextmanager
-def our_errors(library: str, errors: type[Exception]) -> Iterator[None]:
-    """Turn a library's own errors into a ValueError that names the library."""
-    try:
-        yield
-    except errors as error:
-        message = f"{library} cannot train on this: {str(error).splitlines()[0]}"
-        raise ValueError(message) from error
-
-
-def refuse_own(params: Mapping[str, Any], own: Mapping[str, str]) -> None:
-    """Refuse options of a library that a parameter of the estimators sets already."""
-    for name in sorted(params.keys() & own.keys()):
-        message = f"engine_params must not hold {name!r}: it is set by {own[name]}"
-        raise ValueError(message)

@@ -7,13 +7,17 @@ What its settings are here, and why:
   leaf values have none; a chain on fixed leaves then stands still.
 - ``langevin``, ``diffusion_temperature`` and ``model_shrink_rate`` in place of ``posterior_sampling``, which overwrites
   the two others: noise and shrinkage are as for every engine, for the weight of the rows and ``temperature``.
+- ``boost_from_average`` for two classes: the chain starts at their log-odds. Of several it starts at zero, there is no
+  such option for those; and with a baseline CatBoost would switch shrinkage off.
+- ``l2_leaf_reg`` divided by the mean weight of the rows, by which CatBoost multiplies it.
 - Targets are standardised, because CatBoost's noise is in the units of the target.
 
 A trained model is shrunk already: its first t of T trees sum to cᵀ⁻ᵗ times the chain as it was after t trees.
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -21,28 +25,34 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from epiboost._optional import require
 from epiboost._typing import AnyArray, Bytes, Floats
-from epiboost.data import Dataset
-from epiboost.engines.booster import Booster, BoosterForest, Chain, evaluation_of, our_errors, refuse_own
-from epiboost.engines.crew import Grown, train_members
-from epiboost.engines.rows import Rows, learning_rows
+from epiboost.engines.booster import Booster, BoosterForest, Chain
+from epiboost.engines.crew import Grown, Stopped
+from epiboost.engines.langevin import LangevinObjective
+from epiboost.engines.library import LibraryEngine, library_of
+from epiboost.engines.options import WEIGHTS, Options
+from epiboost.engines.rows import Rows
 from epiboost.engines.scores import loss_of
 from epiboost.engines.steps import Steps, steps_of
-from epiboost.engines.threads import thread_count
 from epiboost.members import MemberSpec
-from epiboost.objectives import BINARY
-from epiboost.progress import Progress
+from epiboost.objectives import BINARY, Bernoulli
 
 _LOSSES = {"normal": "RMSEWithUncertainty", "categorical": "MultiClass"}
 _OWN = {
     **dict.fromkeys(
-        ("loss_function", "objective", "leaf_estimation_method", "leaf_estimation_iterations"), "this package"
+        (
+            "loss_function", "objective", "leaf_estimation_method", "leaf_estimation_iterations", "boost_from_average",
+            "classes_count", "class_names", "target_border", "allow_const_label",
+        ),
+        "this package",
     ),
     **dict.fromkeys(("langevin", "posterior_sampling", "model_shrink_rate", "model_shrink_mode"), "ensemble"),
-    **dict.fromkeys(("boost_from_average", "classes_count", "class_names", "cat_features"), "this package"),
+    **dict.fromkeys(("cat_features", "text_features", "embedding_features"), "categorical_features"),
     "diffusion_temperature": "temperature",
-    **dict.fromkeys(("bootstrap_type", "subsample", "bagging_temperature", "sampling_unit"), "subsample"),
+    **dict.fromkeys(
+        ("bootstrap_type", "subsample", "bagging_temperature", "sampling_unit", "sampling_frequency", "mvs_reg"),
+        "subsample",
+    ),
     **dict.fromkeys(("iterations", "n_estimators", "num_boost_round", "num_trees"), "n_estimators"),
     **dict.fromkeys(("learning_rate", "eta"), "learning_rate"),
     **dict.fromkeys(("depth", "max_depth", "grow_policy", "max_leaves", "num_leaves"), "max_depth"),
@@ -50,8 +60,16 @@ _OWN = {
     **dict.fromkeys(("border_count", "max_bin"), "max_bins"),
     **dict.fromkeys(("random_seed", "random_state"), "random_state"),
     "thread_count": "n_jobs",
-    **dict.fromkeys(("use_best_model", "od_type", "od_wait", "early_stopping_rounds"), "early_stopping_rounds"),
-}
+    **dict.fromkeys(
+        ("use_best_model", "od_type", "od_wait", "od_pval", "early_stopping_rounds"), "early_stopping_rounds"
+    ),
+    **dict.fromkeys(("verbose", "verbose_eval", "silent", "logging_level"), "verbose"),
+    **dict.fromkeys(("class_weights", "auto_class_weights", "scale_pos_weight"), WEIGHTS),
+}  # fmt: skip
+_IDLE = frozenset({
+    "best_model_min_trees", "callback", "custom_loss", "custom_metric", "eval_metric", "metadata", "metric_period",
+    "name", "save_snapshot", "snapshot_file", "snapshot_interval", "train_final_model",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,16 +80,16 @@ class CatBoostForest(BoosterForest):
 
     @property
     def _start(self) -> Floats:
-        return np.zeros(len(self.objective.start))  # CatBoost starts from nothing
+        return np.zeros(len(self.objective.start))  # it is in CatBoost's own model
 
-    def _factor(self, booster: Booster, end: int) -> float:
-        return float(self.decay ** (end - booster.tree_count_))
+    def _factor(self, member: int, end: int) -> float:
+        return float(self.decay ** (end - self.boosters[member].tree_count_))
 
     def _ready(self, table: AnyArray) -> Any:  # noqa: ANN401 (a Pool)
-        return _library().Pool(_columns(table, self.sizes))
+        return library_of(self.library).Pool(_columns(table, self.sizes), thread_count=self._threads)
 
-    def _raw(self, booster: Booster, ready: Any, begin: int, end: int) -> AnyArray:  # noqa: ANN401 (a Pool)
-        raw: AnyArray = booster.predict(
+    def _raw(self, member: int, ready: Any, begin: int, end: int) -> AnyArray:  # noqa: ANN401 (a Pool)
+        raw: AnyArray = self.boosters[member].predict(
             ready, prediction_type="RawFormulaVal", ntree_start=begin, ntree_end=end, thread_count=self._threads
         )
         return raw
@@ -85,99 +103,128 @@ class CatBoostForest(BoosterForest):
 
     @staticmethod
     def _from_bytes(content: Bytes) -> Booster:
-        library = _library()
+        library = library_of("catboost")
         try:
             return library.CatBoost().load_model(blob=content.tobytes())
         except library.CatBoostError as error:
             message = f"CatBoost cannot read a model: {error}"
             raise ValueError(message) from error
 
-    @staticmethod
-    def _shape(booster: Booster) -> tuple[int, int]:
+    def _shape(self, member: int) -> tuple[int, int]:
+        booster = self.boosters[member]
         return len(booster.feature_names_), booster.tree_count_
 
 
-class CatBoostEngine:
-    """Trains chains with CatBoost.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        Threads: members are trained side by side, and share them.
-    options
-        Parameters of CatBoost that have no counterpart among those of the estimators.
-    """
+class CatBoostEngine(LibraryEngine):
+    """Trains chains with CatBoost; see `LibraryEngine`."""
 
     cannot = ("structure_rows", "variance_guard")
+    library = "catboost"
+    name = "CatBoost"
+    forest = CatBoostForest
 
-    def __init__(self, *, n_jobs: int | None = None, **options: Any) -> None:  # noqa: ANN401 (CatBoost's)
-        refuse_own(options, _OWN)
-        self.n_jobs = n_jobs
-        self.options = options
+    def _rules(self) -> Options:
+        return Options("CatBoost", own=_OWN, idle=_IDLE)
 
-    def __repr__(self) -> str:
-        """Say what it is made of."""
-        return f"CatBoostEngine(n_jobs={self.n_jobs}, options={self.options})"
+    def _errors(self, library: ModuleType) -> type[Exception]:
+        error: type[Exception] = library.CatBoostError
+        return error
 
-    def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> CatBoostForest:
-        """Train one chain a spec on one pool; specs may differ in their seeds alone."""
-        library = _library()
-        spec, rows = specs[0], learning_rows(data)
-        steps = steps_of(replace(spec, variance_guard=0.0), rows.objective, rows.total)
-        settings = {**_settings(spec, steps, rows, data.n_classes), **self.options}
-        labels = rows.y.astype(np.int64) if data.n_classes else rows.y
-        with our_errors("CatBoost", library.CatBoostError):
-            pool = library.Pool(_columns(rows.X, rows.sizes), label=labels, weight=rows.weight)
+    @contextmanager
+    def _quiet(self, library: ModuleType) -> Iterator[None]:
+        # It prints at any level of logging, and its loggers belong to one thread: to this one, while others train.
+        with ExitStack() as stack:
+            with suppress(library.CatBoostError):  # they may belong to another already
+                stack.enter_context(library.core.log_fixup(log_cout=_Nowhere(), log_cerr=_Nowhere()))
+            yield
 
-        def chain(own: MemberSpec, threads: int, grown: Grown) -> Chain:
-            own_settings = {**settings, "random_seed": own.seed % 2**31, "thread_count": threads}
-            with our_errors("CatBoost", library.CatBoostError):
-                booster = library.CatBoost(own_settings).fit(pool)
-            grown(own.n_estimators)
-            return _watched(library, booster, own, rows, steps)
+    def _steps(self, spec: MemberSpec, rows: Rows) -> Steps:
+        return steps_of(replace(spec, variance_guard=0.0), rows.objective, rows.total)
 
-        threads = thread_count(self.n_jobs)
-        chains = train_members(chain, specs, threads=threads, trees=spec.n_estimators, progress=progress)
-        return CatBoostForest(
-            boosters=tuple(one.booster for one in chains),
-            objective=rows.objective,
-            count=np.array([one.count for one in chains], dtype=np.int64),
-            decay=steps.decay,
-            sizes=rows.sizes or (0,) * rows.X.shape[1],
-            evaluation=evaluation_of(chains),
-            n_jobs=self.n_jobs,
-        )
+    def _settings(self, spec: MemberSpec, steps: Steps, rows: Rows) -> dict[str, Any]:
+        settings = {
+            "loss_function": "Logloss" if isinstance(rows.objective, Bernoulli) else _LOSSES[rows.objective.family],
+            "iterations": spec.n_estimators,
+            "learning_rate": steps.rate,
+            "depth": spec.max_depth,
+            "l2_leaf_reg": steps.l2 * len(rows.y) / rows.total,  # CatBoost multiplies it by the mean weight of the rows
+            "border_count": spec.max_bins - 1,
+            "leaf_estimation_method": "Gradient",
+            "leaf_estimation_iterations": 1,
+            "boost_from_average": isinstance(rows.objective, Bernoulli),
+            "model_shrink_rate": steps.shrink,
+            "bootstrap_type": "No",
+            "allow_writing_files": False,
+            "logging_level": "Silent",
+        }
+        if spec.subsample < 1.0:
+            settings |= {"bootstrap_type": "Bernoulli", "subsample": spec.subsample}
+        if spec.temperature:
+            settings |= {"langevin": True, "diffusion_temperature": rows.total / spec.temperature}
+        if len(rows.objective.start) > BINARY:
+            settings |= {"classes_count": len(rows.objective.start)}
+            del settings["boost_from_average"]
+        return settings
+
+    def _own(self, spec: MemberSpec, threads: int) -> dict[str, Any]:
+        return {"random_seed": spec.seed % 2**31, "thread_count": threads}
+
+    def _prepared(self, library: ModuleType, rows: Rows, settings: dict[str, Any], threads: int) -> Any:  # noqa: ANN401, ARG002
+        table = _columns(rows.X, rows.sizes)
+        return library.Pool(table, label=_labels(rows), weight=rows.weight, thread_count=threads)
+
+    def _chain(
+        self,
+        library: ModuleType,
+        chain: LangevinObjective,
+        settings: dict[str, Any],
+        prepared: Any,  # noqa: ANN401 (a Pool)
+        grown: Grown,
+    ) -> Chain:
+        count = _Count(grown)
+        booster = library.CatBoost(settings).fit(prepared, callbacks=[count])
+        if count.stopped:
+            raise Stopped
+        return _watched(library, booster, chain, settings["thread_count"])
 
 
-def _library() -> ModuleType:
-    return require("catboost", extra="catboost", purpose="engine='catboost'")
+class _Count:
+    """Passes on that a tree is grown, and whether there are to be more."""
+
+    def __init__(self, grown: Grown) -> None:
+        self.grown = grown
+        self.stopped = False
+
+    def after_iteration(self, _: object) -> bool:
+        """Say whether to go on."""
+        try:
+            self.grown(1)
+        except Stopped:
+            self.stopped = True
+        return not self.stopped
 
 
-def _settings(spec: MemberSpec, steps: Steps, rows: Rows, n_classes: int) -> dict[str, Any]:
-    settings = {
-        "loss_function": "Logloss" if n_classes == BINARY else _LOSSES[rows.objective.family],
-        "iterations": spec.n_estimators,
-        "learning_rate": steps.rate,
-        "depth": spec.max_depth,
-        "l2_leaf_reg": steps.l2,
-        "border_count": spec.max_bins - 1,
-        "leaf_estimation_method": "Gradient",
-        "leaf_estimation_iterations": 1,
-        "boost_from_average": False,
-        "model_shrink_rate": steps.shrink,
-        "bootstrap_type": "No",
-        "allow_const_label": True,
-        "allow_writing_files": False,
-        "logging_level": "Silent",
-    }
-    if spec.subsample < 1.0:
-        settings |= {"bootstrap_type": "Bernoulli", "subsample": spec.subsample}
-    if spec.temperature:
-        settings |= {"langevin": True, "diffusion_temperature": rows.total / spec.temperature}
-    if n_classes > BINARY:
-        settings |= {"classes_count": n_classes}
-        del settings["boost_from_average"]
-    return settings
+class _Nowhere:
+    """Takes what CatBoost says of settings that users have not made."""
+
+    def write(self, text: str) -> None:
+        """Forget it."""
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+
+def _labels(rows: Rows) -> AnyArray:
+    """Return targets or class numbers.
+
+    CatBoost starts from the logarithm of the target's spread. A constant one, which is 0 here, is given a spread of one
+    unit, a billionth of its size.
+    """
+    if rows.objective.family == "categorical":
+        return rows.y.astype(np.int64)
+    if np.ptp(rows.y) == 0.0:
+        return rows.y + np.where(np.arange(len(rows.y)) % 2, 1.0, -1.0)
+    return rows.y
 
 
 def _columns(table: AnyArray, sizes: Sequence[int]) -> Any:  # noqa: ANN401 (an array, or CatBoost's container)
@@ -188,21 +235,25 @@ def _columns(table: AnyArray, sizes: Sequence[int]) -> Any:  # noqa: ANN401 (an 
     codes = table[:, is_category]
     words = np.where(np.isnan(codes), b"missing", np.nan_to_num(codes).astype(np.int64).astype("S"))
     numbers = table[:, ~is_category].astype(np.float32)
-    return _library().FeaturesData(
+    return library_of("catboost").FeaturesData(
         num_feature_data=numbers if numbers.shape[1] else None, cat_feature_data=words.astype(object)
     )
 
 
-def _watched(library: ModuleType, booster: Booster, spec: MemberSpec, rows: Rows, steps: Steps) -> Chain:
+def _watched(library: ModuleType, booster: Booster, chain: LangevinObjective, threads: int) -> Chain:
     """Measure the chain after each tree on the rows that are watched, and cut it where it would have stopped."""
+    rows, spec = chain.rows, chain.spec
     if rows.evaluation is None:
         return Chain(booster, spec.n_estimators, [])
     table, y, weight = rows.evaluation
     losses: list[float] = []
-    stages = booster.staged_predict(library.Pool(_columns(table, rows.sizes)), prediction_type="RawFormulaVal")
-    for end, raw in enumerate(stages, start=1):
-        scores = raw.reshape(len(y), -1) * steps.decay ** (end - booster.tree_count_)
+    best = 0
+    pool = library.Pool(_columns(table, rows.sizes), thread_count=threads)
+    stages = booster.staged_predict(pool, prediction_type="RawFormulaVal", thread_count=threads)
+    for end, raw in enumerate(stages):
+        scores = raw.reshape(len(y), -1) * chain.steps.decay ** (end + 1 - booster.tree_count_)
         losses.append(loss_of(rows.objective, scores, y, weight))
-        if spec.patience is not None and end - 1 - int(np.argmin(losses)) >= spec.patience:
+        best = end if losses[end] < losses[best] else best
+        if spec.patience is not None and end - best >= spec.patience:
             break
-    return Chain(booster, spec.n_estimators if spec.patience is None else int(np.argmin(losses)) + 1, losses)
+    return Chain(booster, spec.n_estimators if spec.patience is None else best + 1, losses)

@@ -49,13 +49,16 @@ class LangevinObjective:
             )
             raise ValueError(message)
 
-    def gradients(self, raw: Floats, tree: int) -> tuple[Floats, Floats]:
-        """Return gradients and hessians for a tree, from 0, at the library's score: all of shape (n, outputs)."""
+    def gradients(self, raw: Floats, tree: int, pull: Floats | float = 0.0) -> tuple[Floats, Floats]:
+        """Return gradients and hessians for a tree, from 0, at the library's score: all of shape (n, outputs).
+
+        The standard deviation of a Normal is learned from residuals that are larger by ``pull``, see `guard`.
+        """
         objective, weight = self.rows.objective, self._drawn_weight(tree)
         start = objective.start
         decay = self.steps.decay
         scores = start + decay**tree * raw.reshape(len(weight), len(start)).astype(np.float64)
-        gradient = weight[:, np.newaxis] * gradient_of(objective, scores, self.rows.y)
+        gradient = weight[:, np.newaxis] * gradient_of(objective, scores, self.rows.y, pull)
         if self.steps.noise:
             deviation = self.steps.noise * np.sqrt(weight)
             for output in range(len(start)):

@@ -6,6 +6,7 @@ reads them (predictor.hpp).
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,8 @@ from epiboost.engines.binned import bin_evaluation, bin_rows
 from epiboost.engines.chains import chain_table, options_of, train_here, train_on_cluster
 from epiboost.engines.prefixes import check_prefixes
 from epiboost.engines.threads import thread_count
-from epiboost.members import MAX_BINS, MAX_DEPTH, MemberSpec
+from epiboost.engines.trial import left_by_trees
+from epiboost.members import MAX_DEPTH, MemberSpec
 from epiboost.objectives import Objective, objective_from_header
 from epiboost.progress import Progress
 
@@ -156,13 +158,14 @@ class NativeForest:
         cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_jobs: int | str | None
     ) -> "NativeForest":
         """Build a forest from a model file's parts; anything that does not fit together is a ValueError."""
-        _check_arrays(header, arrays)
+        bins = Bins.from_file(arrays["borders"], arrays["offsets"])
+        _check_arrays(header, arrays, bins.n_features)
         encoding = None if header["encoding"] is None else Encoding.from_file(header["encoding"], arrays)
-        if encoding is not None and encoding.n_encoded != len(arrays["offsets"]) - 1:
-            message = f"the encoding makes {encoding.n_encoded} columns, the bins are of {len(arrays['offsets']) - 1}"
+        if encoding is not None and encoding.n_encoded != bins.n_features:
+            message = f"the encoding makes {encoding.n_encoded} columns, the bins are of {bins.n_features}"
             raise ValueError(message)
         return cls(
-            bins=Bins(arrays["borders"], arrays["offsets"]),
+            bins=bins,
             objective=objective_from_header(header["objective"]),
             feature=arrays["feature"],
             threshold=arrays["threshold"],
@@ -197,7 +200,8 @@ class NativeEngine:
         """Train one chain a spec; specs may differ in their seeds alone."""
         threads = thread_count(self.n_jobs)
         seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
-        ready = bin_rows(data, specs, threads, self.bins(specs[0].max_bins))
+        left = partial(left_by_trees, self._here().fit, specs[0])
+        ready = bin_rows(data, specs, threads, self.bins(specs[0].max_bins), left=left)
         bins, encoding, objective = ready.bins, ready.encoding, ready.objective
         evaluation = None if data.evaluation is None else bin_evaluation(data.evaluation, ready, threads)
         options = options_of(specs[0], objective, float(ready.weight.sum()))
@@ -227,10 +231,12 @@ class NativeEngine:
         """Return the bins that were given, or None."""
         return None if self.borders is None else Bins.of(self.borders, max_bins)
 
+    def _here(self) -> "NativeEngine":
+        """Return an engine for trials: on this machine, since they are small, and of borders of their own columns."""
+        return NativeEngine(None if self.n_jobs == ON_CLUSTER else self.n_jobs)
+
 
 _FILE_TYPES = {
-    "borders": (np.float64, 1),
-    "offsets": (np.int64, 1),
     "feature": (np.uint16, 3),
     "threshold": (np.uint8, 3),
     "leaf": (np.float32, 4),
@@ -239,24 +245,15 @@ _FILE_TYPES = {
 }
 
 
-def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_columns: int) -> None:
     require_arrays(arrays, _FILE_TYPES)
     members, trees, depth = arrays["feature"].shape
-    offsets, borders = arrays["offsets"], arrays["borders"]
     outputs = len(objective_from_header(header["objective"]).start)
-    sizes = np.diff(offsets)
-    ascending = np.diff(borders) > 0
-    ascending[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(borders))] - 1] = True
     facts = {
-        "offsets must ascend from 0 to the number of borders": len(offsets) > 1
-        and offsets[0] == 0
-        and offsets[-1] == len(borders)
-        and bool(((sizes >= 0) & (sizes < MAX_BINS)).all()),
-        "borders must ascend and be finite": bool(np.isfinite(borders).all() and ascending.all()),
         "depth must be from 1 to 8": 1 <= depth <= MAX_DEPTH,
         "there must be trees": members > 0 and trees > 0,
         "threshold must have the shape of feature": arrays["threshold"].shape == arrays["feature"].shape,
-        "features must be columns of the table": bool((arrays["feature"] < max(len(offsets) - 1, 0)).all()),
+        "features must be columns of the table": bool((arrays["feature"] < n_columns).all()),
         "leaf must hold a value for every leaf": arrays["leaf"].shape == (members, trees, 1 << depth, outputs),
         "leaf values must be finite": bool(np.isfinite(arrays["leaf"]).all()),
         "count must say how many trees each member has": arrays["count"].shape == (members,)

@@ -20,7 +20,7 @@ _LEAST_LOG_STD, _MOST_LOG_STD = -10.0, 5.0  # in units of the target's own
 _HALF_LOG_TAU = 0.5 * np.log(2.0 * np.pi)
 
 
-def gradient_of(objective: Objective, scores: Floats, y: Floats) -> Floats:
+def gradient_of(objective: Objective, scores: Floats, y: Floats, pull: Floats | float = 0.0) -> Floats:
     """Return the gradient of the loss at the scores, shape (n, outputs); the natural one of a Normal.
 
     Parameters
@@ -28,8 +28,10 @@ def gradient_of(objective: Objective, scores: Floats, y: Floats) -> Floats:
     scores : array of shape (n, outputs)
     y : array of shape (n,)
         In the units of the score.
+    pull : array of shape (n,), optional
+        What the residuals of a Normal have lost by being learned from; its standard deviation sees them without.
     """
-    return _GRADIENTS[type(objective)](scores, y)
+    return _GRADIENTS[type(objective)](scores, y, pull)
 
 
 def parameters_of(objective: Objective, scores: Floats) -> Floats:
@@ -47,12 +49,12 @@ def _log_std(scores: Floats) -> Floats:
     return np.clip(scores[:, 1], _LEAST_LOG_STD, _MOST_LOG_STD)
 
 
-def _normal_gradient(scores: Floats, y: Floats) -> Floats:
+def _normal_gradient(scores: Floats, y: Floats, pull: Floats | float) -> Floats:
     residual = y - scores[:, 0]
-    return np.stack([-residual, 0.5 - 0.5 * np.square(residual * np.exp(-_log_std(scores)))], axis=1)
+    return np.stack([-residual, 0.5 - 0.5 * np.square((residual + pull) * np.exp(-_log_std(scores)))], axis=1)
 
 
-def _categorical_gradient(scores: Floats, y: Floats) -> Floats:
+def _categorical_gradient(scores: Floats, y: Floats, _: Floats | float) -> Floats:
     gradient: Floats = softmax(scores, axis=1)
     gradient[np.arange(len(y)), y.astype(np.int64)] -= 1.0
     return gradient
@@ -74,9 +76,9 @@ def _categorical_losses(scores: Floats, y: Floats) -> Floats:
     return losses
 
 
-_GRADIENTS: dict[type, Callable[[Floats, Floats], Floats]] = {
+_GRADIENTS: dict[type, Callable[[Floats, Floats, Floats | float], Floats]] = {
     Normal: _normal_gradient,
-    Bernoulli: lambda scores, y: expit(scores) - y[:, np.newaxis],
+    Bernoulli: lambda scores, y, _: expit(scores) - y[:, np.newaxis],
     Categorical: _categorical_gradient,
 }
 _PARAMETERS: dict[type, Callable[[Objective, Floats], AnyArray]] = {

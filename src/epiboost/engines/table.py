@@ -34,7 +34,7 @@ _TABLE = {
     "catboost": _own("catboost", "CatBoost"),
     "lightgbm": _own("lightgbm", "LightGBM"),
     "xgboost": _own("xgboost", "XGBoost"),
-    "forest": _Entry("epiboost.engines.forest:ForestEngine", "epiboost.engines.forest:SklearnForest.from_file"),
+    "forest": _Entry("epiboost.engines.forest:ForestEngine", "epiboost.engines.trees:SklearnForest.from_file"),
 }
 
 
@@ -93,16 +93,20 @@ def engine_named(engine: str | Engine, *, n_jobs: int | str | None, params: Mapp
     if params is not None and not (isinstance(params, Mapping) and all(isinstance(name, str) for name in params)):
         message = f"engine_params must be None or a dictionary from names to values; got {params!r}"
         raise ValueError(message)
-    if isinstance(engine, Engine) and not isinstance(engine, type):
+    if isinstance(engine, Engine) and not isinstance(engine, type) and not hasattr(engine, "predict"):
         if params:
             message = "engine_params are for an engine that is given by name; give them to the Engine itself"
             raise ValueError(message)
         return engine
     make = _imported(_entry(engine).engine)
+    if "n_jobs" in (params or {}):
+        message = "engine_params must not hold 'n_jobs': it is set by n_jobs"
+        raise ValueError(message)
     try:
         inspect.signature(make).bind(n_jobs=n_jobs, **(params or {}))
     except TypeError as error:
-        known = [name for name in inspect.signature(make).parameters if name != "n_jobs"]
+        found = inspect.signature(make).parameters.values()
+        known = [one.name for one in found if one.name != "n_jobs" and one.kind is not one.VAR_KEYWORD]
         message = f"engine_params must be among {known} for engine={engine!r}; got {dict(params or {})}"
         raise ValueError(message) from error
     made: Engine = make(n_jobs=n_jobs, **(params or {}))
@@ -117,6 +121,8 @@ def check_asked(engine: Engine, name: str, asked: Mapping[str, Any], defaults: M
         message = f"engine={name!r} has the ensembles {allowed}; got ensemble={asked['ensemble']!r}"
         raise ValueError(message)
     for parameter in sorted(getattr(engine, "cannot", ())):
+        if parameter == "structure_rows" and asked[parameter] is None:
+            continue  # all rows: what every engine can do
         if parameter in asked and asked[parameter] != defaults[parameter]:
             message = (
                 f"engine={name!r} cannot honour {parameter}={asked[parameter]!r}; leave it at its default, "
@@ -135,7 +141,11 @@ def forest_from_file(
 
 def _entry(engine: object) -> _Entry:
     if not isinstance(engine, str) or engine not in _TABLE:
-        message = f"engine must be one of {', '.join(map(repr, _TABLE))} or an Engine; got {engine!r}"
+        names = ", ".join(map(repr, _TABLE))
+        known = f"{names}, a name that epiboost.engines.register_engine was given, or an Engine"
+        message = f"engine must be one of {known}; got {engine!r}"
+        if hasattr(engine, "predict"):
+            message += "; posterior_from takes models of other libraries once they are fitted"
         raise ValueError(message)
     return _TABLE[engine]
 

@@ -23,6 +23,9 @@ from epiboost.members import MemberSpec
 from epiboost.objectives import Objective
 from epiboost.progress import Progress
 
+LARGEST = float(np.finfo(np.float32).max)
+"""XGBoost keeps single precision: a number beyond it is the largest."""
+
 _HALF = 1 << 16
 _ATTEMPTS = 3  # at a member whose workers were lost
 
@@ -144,7 +147,7 @@ class _Crew:
 def _field(part: RowPart, name: str, outputs: int) -> AnyArray:
     """Return what XGBoost gets of a partition."""
     if name == "X":
-        return part.X
+        return np.clip(part.X, -LARGEST, LARGEST).astype(np.float32)
     if name == "label":
         return np.tile(part.y[:, np.newaxis], outputs).astype(np.float32)
     if name == "weight":

@@ -33,7 +33,8 @@ _READERS = {
 def posterior_from(model: Any, X: Any, n_members: int = 10) -> Posterior:  # noqa: ANN401 (any library's)
     """Return what the stages of a fitted model say of every row.
 
-    Member i of K is the model after n − (K − 1 − i) · ⌊n / 2K⌋ of its n trees; a forest is cut into K parts.
+    Member i of K is the model after n − (K − 1 − i) · ⌊n / 2K⌋ of its n trees; a forest is cut into K parts, of
+    the same size up to one tree.
 
     Parameters
     ----------

@@ -6,15 +6,18 @@ from typing import Any
 import numpy as np
 
 from epiboost._typing import AnyArray
-from epiboost.fitted.stages import stages_of, warn_of
+from epiboost.fitted.stages import not_fitted, stages_of, warn_of
 from epiboost.posterior import Posterior
 
-_CLASSES = ("binary", "multiclass", "multiclassova", "cross_entropy", "cross_entropy_lambda")
+_CLASSES = ("binary", "multiclass", "cross_entropy")
+_NO_MEAN = ("cross_entropy_lambda", "lambdarank", "multiclassova", "quantile", "rank_xendcg")
 _NO_CHAINS = ("dart", "rf")
 
 
 def posterior(model: Any, X: Any, n_members: int) -> Posterior | None:  # noqa: ANN401 (a model and what it takes)
     """Return the stages of a model, None if it is none of LightGBM's."""
+    if not getattr(model, "__sklearn_is_fitted__", lambda: True)():
+        raise not_fitted(model)
     booster = model if hasattr(model, "num_model_per_iteration") else getattr(model, "booster_", None)
     if booster is None:
         return None
@@ -27,8 +30,15 @@ def posterior(model: Any, X: Any, n_members: int) -> Posterior | None:  # noqa: 
     if found is None:
         message = "the model was trained with an objective of its own, whose scores have no known meaning"
         raise ValueError(message)
-    stopped = booster.best_iteration > 0
-    trees = int(booster.best_iteration if stopped else booster.current_iteration())
+    if found[1] in _NO_MEAN:
+        message = (
+            f"the objective {found[1]!r} has no posterior here: it predicts no mean and no probabilities of classes"
+        )
+        raise ValueError(message)
+    watched = booster.best_iteration > 0
+    trees = int(booster.best_iteration if watched else booster.current_iteration())
+    asked = re.search(r"^\[num_iterations: (\d+)\]", text, flags=re.MULTILINE)
+    stopped = watched and (asked is None or trees < int(asked[1]))
     ends = stages_of(trees, n_members)
     warn_of(model, noisy=False, stopped=stopped)
     predict = model.predict_proba if hasattr(model, "predict_proba") else model.predict
@@ -39,8 +49,5 @@ def posterior(model: Any, X: Any, n_members: int) -> Posterior | None:  # noqa: 
 
 
 def _probabilities(members: AnyArray) -> AnyArray:
-    """Return probabilities of all classes, that add up to one; of two, a raw booster tells that of the second."""
-    if members.ndim == 2:  # noqa: PLR2004 (members and rows)
-        return np.stack([1.0 - members, members], axis=2)
-    total: AnyArray = members / members.sum(axis=2, keepdims=True)
-    return total
+    """Return probabilities of all classes; of two, a raw booster tells that of the second."""
+    return np.stack([1.0 - members, members], axis=2) if members.ndim == 2 else members  # noqa: PLR2004 (members, rows)

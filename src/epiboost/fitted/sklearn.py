@@ -30,18 +30,20 @@ def posterior(model: Any, X: Any, n_members: int) -> Posterior | None:  # noqa: 
     if isinstance(model, forests):
         check_is_fitted(model)
         return _parts(model, X, n_members)
-    if isinstance(model, binned_chains):
-        check_is_fitted(model)
-        return _stages(model, X, n_members, trees=model.n_iter_, asked=model.max_iter)
-    if isinstance(model, chains):
-        check_is_fitted(model)
-        return _stages(model, X, n_members, trees=model.n_estimators_, asked=model.n_estimators)
-    return None
-
-
-def _stages(model: Any, X: Any, n_members: int, *, trees: int, asked: int) -> Posterior:  # noqa: ANN401
+    if not isinstance(model, chains + binned_chains):
+        return None
+    check_is_fitted(model)
+    if model.loss == "quantile":
+        message = "the loss 'quantile' has no posterior here: it predicts no mean"
+        raise ValueError(message)
+    binned = isinstance(model, binned_chains)
+    trees, asked = (model.n_iter_, model.max_iter) if binned else (model.n_estimators_, model.n_estimators)
     ends = stages_of(trees, n_members)
     warn_of(model, noisy=False, stopped=trees < asked)
+    return _stages(model, X, ends)
+
+
+def _stages(model: Any, X: Any, ends: list[int]) -> Posterior:  # noqa: ANN401 (a chain and what it takes)
     classes = is_classifier(model)
     stages = model.staged_predict_proba(X) if classes else model.staged_predict(X)
     members = np.stack([stage for trees_so_far, stage in enumerate(stages, start=1) if trees_so_far in ends])

@@ -6,6 +6,8 @@
 
 import warnings
 
+from sklearn.exceptions import NotFittedError
+
 
 def stages_of(trees: int, n_members: int) -> list[int]:
     """Return tree counts, evenly spaced and ending with the whole chain, all in its second half (as CatBoost does)."""
@@ -14,6 +16,11 @@ def stages_of(trees: int, n_members: int) -> list[int]:
         message = f"n_members={n_members} needs a model of at least {2 * n_members} trees; this one has {trees}"
         raise ValueError(message)
     return [trees - apart * (n_members - 1 - member) for member in range(n_members)]
+
+
+def not_fitted(model: object) -> NotFittedError:
+    """Return the error for a model that has no trees yet."""
+    return NotFittedError(f"model must be fitted; this {type(model).__name__} is not")
 
 
 def warn_of(model: object, *, noisy: bool, stopped: bool) -> None:

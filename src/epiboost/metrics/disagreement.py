@@ -115,6 +115,12 @@ def disagreement(prediction: Prediction, *, family: Family | None = None) -> Dis
     variance_of_logits          0.0  4.828
     """
     posterior = check_prediction(prediction, family)
+    if posterior.family == "mean":
+        message = (
+            "the members predict a mean alone, and these measures compare distributions; uncertainty().knowledge is "
+            "the variance of the means"
+        )
+        raise ValueError(message)
     parameters = posterior.parameters
     pairwise = expected_pairwise_kl(parameters, posterior.family)
     if posterior.family == "normal":

@@ -4,6 +4,7 @@ Each display holds its data, draws it with ``plot(ax=None)`` and keeps what it d
 made and drawn in one step by ``from_estimator`` or ``from_predictions``. Colours read with every kind of colour vision.
 """
 
+from epiboost.plots.attribution import AttributionDisplay, RowAttributionDisplay
 from epiboost.plots.calibration import CalibrationDisplay
 from epiboost.plots.domain import DomainDisplay
 from epiboost.plots.maps import HeartDisplay, HeatMap, MapDisplay, border_segments
@@ -12,12 +13,14 @@ from epiboost.plots.rejection import RejectionDisplay
 from epiboost.plots.scatter import UncertaintyDisplay
 
 __all__ = [
+    "AttributionDisplay",
     "CalibrationDisplay",
     "DomainDisplay",
     "HeartDisplay",
     "HeatMap",
     "MapDisplay",
     "RejectionDisplay",
+    "RowAttributionDisplay",
     "SpiralDisplay",
     "UncertaintyDisplay",
     "border_segments",

@@ -1,0 +1,143 @@
+"use strict";
+(() => {
+  const tip = document.getElementById("tip");
+  const rows = JSON.parse(document.getElementById("rows").textContent);
+
+  /* Build a tip of texts alone: whatever a value holds, it is shown and never read as markup. */
+  const element = (name, text) => {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+
+  const fill = (label, chart) => {
+    tip.replaceChildren();
+    if (chart !== "uncertainty") { tip.append(element("span", label)); return; }
+    const [head, ...values] = rows.rows[Number(label)];
+    const list = element("dl");
+    values.forEach((value, place) => {
+      if (place === rows.n_own) { const gap = element("div"); gap.className = "gap"; list.append(gap); }
+      const term = element("dt"), shown = element("dd");
+      term.append(element("bdi", rows.names[place]));
+      shown.append(element("bdi", value));
+      list.append(term, shown);
+    });
+    tip.append(element("strong", head), list);
+  };
+
+  for (const figure of document.querySelectorAll("figure[data-chart]")) {
+    const chart = figure.dataset.chart;
+    const picture = figure.querySelector(".picture");
+    const marks = [...picture.querySelectorAll("svg .role-mark [aria-label]")];
+    if (!marks.length) continue;
+    let current = -1, order = null, places = null;
+
+    const measure = () => {
+      places = marks.map((mark) => {
+        const box = mark.getBoundingClientRect();
+        return [box.left + box.width / 2 + scrollX, box.top + box.height / 2 + scrollY, box];
+      });
+      order = [...marks.keys()].sort((one, other) => places[one][0] - places[other][0]);
+    };
+    addEventListener("resize", () => { places = null; });
+
+    const leave = () => {
+      if (current >= 0) marks[current].classList.remove("near");
+      current = -1;
+      tip.hidden = true;
+    };
+
+    const show = (mark, x, y) => {
+      if (mark !== current) {
+        leave();
+        current = mark;
+        marks[mark].classList.add("near");
+        fill(marks[mark].getAttribute("aria-label"), chart);
+      }
+      tip.hidden = false;
+      const wide = tip.offsetWidth, high = tip.offsetHeight;
+      tip.style.left = Math.max(6, Math.min(x + 16, innerWidth - wide - 6)) + "px";
+      tip.style.top = (y + 18 + high > innerHeight ? Math.max(6, y - high - 14) : y + 18) + "px";
+    };
+
+    const nearest = (event) => {
+      if (!places) measure();
+      const x = event.clientX + scrollX, y = event.clientY + scrollY;
+      let best = -1, least = 30 * 30;
+      places.forEach(([px, py, box], mark) => {
+        const inside = Math.abs(x - px) <= box.width / 2 && Math.abs(y - py) <= box.height / 2;
+        const far = inside ? 0 : (x - px) ** 2 + (y - py) ** 2;
+        if (far < least || (far === least && far === 0)) { least = far; best = mark; }
+      });
+      if (best < 0) leave(); else show(best, event.clientX, event.clientY);
+    };
+    picture.addEventListener("pointermove", nearest);
+    picture.addEventListener("pointerdown", nearest);
+    picture.addEventListener("pointerleave", leave);
+    picture.addEventListener("blur", leave);
+    picture.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (event.key === "Escape") leave();
+      if (!step) return;
+      event.preventDefault();
+      if (!places) measure();
+      const at = current < 0 ? (step > 0 ? -1 : 0) : order.indexOf(current);
+      const next = order[(at + step + order.length) % order.length];
+      const box = marks[next].getBoundingClientRect();
+      show(next, box.right, box.bottom);
+    });
+  }
+
+  /* The table: sorted by its heads, filtered by a word and a kind. */
+  const table = document.getElementById("uncertain");
+  const body = table.tBodies[0];
+  const lines = [...body.rows];
+  const heads = [...table.tHead.rows[0].cells];
+  const value = (line, column) => {
+    const cell = line.cells[column];
+    const text = cell.dataset.value ?? cell.textContent;
+    const number = Number(text.replace(/,/g, ""));
+    return text.trim() !== "" && !Number.isNaN(number) ? number : text;
+  };
+  const compare = (one, other) => {
+    if (typeof one === "number" && typeof other === "number") return one - other;
+    if (typeof one === "number") return -1;
+    if (typeof other === "number") return 1;
+    return one.localeCompare(other);
+  };
+  heads.forEach((head, column) => {
+    const button = element("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending" ||
+        (!head.hasAttribute("aria-sort") && typeof value(lines[0], column) === "number");
+      heads.forEach((each) => each.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      lines.sort((one, other) => (down ? -1 : 1) * compare(value(one, column), value(other, column)));
+      body.append(...lines);
+    });
+  });
+
+  const form = document.querySelector(".filter");
+  const search = document.getElementById("search");
+  const kind = document.getElementById("kind");
+  const found = document.getElementById("found");
+  const filter = () => {
+    const word = search.value.trim().toLocaleLowerCase();
+    let shown = 0;
+    for (const line of lines) {
+      const fits = (!kind.value || line.dataset.kind === kind.value) &&
+        (!word || line.textContent.toLocaleLowerCase().includes(word));
+      line.hidden = !fits;
+      shown += fits;
+    }
+    found.textContent = shown + " of " + lines.length + " rows";
+  };
+  search.addEventListener("input", filter);
+  kind.addEventListener("change", filter);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.hidden = false;
+  filter();
+})();

@@ -1,0 +1,7 @@
+"""A plugin that hides libraries from the tests: EPIBOOST_WITHOUT="catboost xgboost" pytest -p without."""
+
+import os
+import sys
+
+for name in os.environ.get("EPIBOOST_WITHOUT", "").split():
+    sys.modules[name] = None  # as if it were not installed
