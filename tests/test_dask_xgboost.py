@@ -3,6 +3,8 @@
 import os
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +13,11 @@ from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost.data import KnownColumns, check_regression_target, check_table
 from epiboost.distributed.partitions import aligned_partitions, some_rows
 from epiboost.distributed.rows import RowPart, partitioned_rows
+from epiboost.engines import xgboost_leaves
+from epiboost.engines.guard import totals_here
 from epiboost.engines.steps import steps_of
 from epiboost.engines.xgboost_dask import DistributedObjective, _field, row_numbers
+from epiboost.engines.xgboost_leaves import totals_of_workers
 from epiboost.members import Recipe
 
 dask = pytest.importorskip("dask")
@@ -142,6 +147,64 @@ def test_a_classifier_is_trained_where_the_rows_are_and_saved(table, tmp_path):
     model.save(tmp_path / "model.epib")
     again = EpiBoostClassifier.load(tmp_path / "model.epib")
     np.testing.assert_array_equal(again.predict_proba(table[0]), model.predict_proba(table[0]))
+
+
+class Network:
+    """What workers, here threads, tell each other by."""
+
+    Op = SimpleNamespace(MAX=np.max, SUM=np.sum)
+
+    def __init__(self, workers):
+        self.workers, self.told = workers, [None] * workers
+        self.barrier, self.own = threading.Barrier(workers, timeout=10), threading.local()
+
+    def get_rank(self):
+        return self.own.rank
+
+    def get_world_size(self):
+        return self.workers
+
+    def allreduce(self, values, how):
+        self.told[self.own.rank] = values
+        self.barrier.wait()
+        result = how(np.stack([told.ravel() for told in self.told]), axis=0)
+        self.barrier.wait()
+        return result
+
+    def run(self, work, pieces):
+        def one(rank, piece):
+            self.own.rank = rank
+            return work(*piece)
+
+        with ThreadPoolExecutor(self.workers) as pool:
+            return list(pool.map(one, range(self.workers), pieces))
+
+
+def test_workers_sum_leaves_up_as_one_that_has_all_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    before = rng.normal(scale=3.0, size=600).astype(np.float32)
+    steps = np.array([-0.5, -0.1, 0.2, 0.2001, 0.9], dtype=np.float32)
+    leaf = np.where(np.arange(600) < 200, rng.integers(0, 3, size=600), rng.integers(1, 5, size=600))
+    rows = (before + steps[leaf], before, rng.normal(size=600), rng.uniform(size=600))
+    network = Network(3)
+    monkeypatch.setattr(xgboost_leaves, "require", lambda *_, **__: network)
+    cuts = [slice(0, 200), slice(200, 250), slice(250, 600)]
+    parts = network.run(totals_of_workers, [[column[cut] for column in rows] for cut in cuts])
+    for together, whole in zip(zip(*parts, strict=True), totals_here(*rows), strict=True):
+        np.testing.assert_allclose(np.concatenate(together), whole)
+        assert len(np.unique(np.round(whole, 9))) == 5
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("client")
+def test_the_variance_guard_knows_the_rows_of_other_workers(table):
+    options = {**SMALL, "n_estimators": 200, "max_depth": 6}
+    cluster, process, unguarded = (
+        EpiBoostRegressor(**options, variance_guard=guard).fit(*rows).predict_uncertainty(table[0]).data.mean()
+        for rows, guard in ((cut(table, 4), 1.0), (table, 1.0), (table, 0.0))
+    )
+    assert cluster == pytest.approx(process, rel=0.1)
+    assert unguarded < 0.5 * process
 
 
 BAD = {

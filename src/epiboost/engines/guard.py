@@ -6,6 +6,9 @@ as it would be, had the row been left out of every leaf it was in. Which rows sh
 library. A step moves all rows of a leaf by the same amount, and those of different leaves by different ones.
 """
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from epiboost._typing import AnyArray, Floats, Integers
@@ -19,17 +22,25 @@ split serves a whole level.
 """
 
 
-def gradients_of(chain: LangevinObjective) -> "LangevinObjective | GuardedObjective":
-    """Return what gives a chain its gradients, guarded where that is asked for."""
+Totals: TypeAlias = Callable[[AnyArray, AnyArray, Floats, Floats], tuple[Floats, Floats]]
+"""From scores after and before a step, gradients and weights to the sums of both in the leaf of each row."""
+
+
+def gradients_of(chain: LangevinObjective, totals: Totals | None = None) -> "LangevinObjective | GuardedObjective":
+    """Return what gives a chain its gradients, guarded where that is asked for.
+
+    ``totals`` is for rows that share leaves with others which are elsewhere.
+    """
     guarded = chain.rows.objective.family == "normal" and chain.spec.variance_guard > 0
-    return GuardedObjective(chain) if guarded else chain
+    return GuardedObjective(chain, totals) if guarded else chain
 
 
 class GuardedObjective:
     """The gradients of one chain, which must be asked for tree by tree."""
 
-    def __init__(self, chain: LangevinObjective) -> None:
+    def __init__(self, chain: LangevinObjective, totals: Totals | None = None) -> None:
         self.chain = chain
+        self.totals = totals or totals_here
         self.honest = np.zeros(len(chain.rows.y))  # the mean's rescaled score, had the row been left out
         self.last: tuple[AnyArray, Floats, Floats, Floats] | None = None
 
@@ -49,23 +60,39 @@ class GuardedObjective:
 
     def _follow(self, mean: AnyArray, before: AnyArray, gradient: Floats, own: Floats, weight: Floats) -> None:
         """Take the step that the mean has taken, each row without its own part in it."""
-        leaf = leaves_of(mean, before)
-        sums, sizes = np.bincount(leaf, gradient)[leaf], np.bincount(leaf, weight)[leaf]
+        sums, sizes = self.totals(mean, before, gradient, weight)
         others = np.maximum(sizes - weight + self.chain.steps.l2, 0.0)
         step = np.divide(sums - own, others, out=np.zeros_like(sums), where=others > 1e-9 * sizes)
         self.honest -= self.chain.steps.rate * step
 
 
-def leaves_of(after: AnyArray, before: AnyArray) -> Integers:
+def totals_here(after: AnyArray, before: AnyArray, gradient: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the sums of gradients and of weights in the leaf of each row, of which all are here."""
+    leaf = leaves_of(after, before)
+    return sums_of(leaf, gradient)[leaf], sums_of(leaf, weight)[leaf]
+
+
+def sums_of(leaf: Integers, values: Floats) -> Floats:
+    """Return the sum of some values in each leaf."""
+    return np.asarray(np.bincount(leaf, values), dtype=np.float64)
+
+
+def rounding_of(after: AnyArray, before: AnyArray) -> float:
+    """Return how far apart rows of one leaf may seem to have moved."""
+    largest = max(float(np.abs(after).max()), float(np.abs(before).max()))
+    return 4.0 * float(np.finfo(after.dtype).eps) * largest
+
+
+def leaves_of(after: AnyArray, before: AnyArray, rounding: float | None = None) -> Integers:
     """Return numbers of leaves, from 0: rows that moved alike, up to rounding, are in the same.
 
     >>> leaves_of(np.array([1.5, 3.0, 7.5]), np.array([1.0, 2.0, 7.0]))
     array([0, 1, 0])
     """
+    rounding = rounding_of(after, before) if rounding is None else rounding
     moved = after.astype(np.float64) - before
-    largest = max(float(np.abs(after).max()), float(np.abs(before).max()))
     order = np.argsort(moved, kind="stable")
-    gaps = np.diff(moved[order], prepend=moved[order[0]]) > 4.0 * float(np.finfo(after.dtype).eps) * largest
+    gaps = np.diff(moved[order], prepend=moved[order[0]]) > rounding
     leaf = np.empty(len(moved), dtype=np.int64)
     leaf[order] = np.cumsum(gaps)
     return leaf

@@ -16,9 +16,11 @@ from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats
 from epiboost.distributed.members import CANCELLED, current_client, scheduler_gone
 from epiboost.distributed.rows import PartitionedRows, RowPart
+from epiboost.engines.guard import gradients_of
 from epiboost.engines.langevin import LangevinObjective
 from epiboost.engines.rows import Rows
 from epiboost.engines.steps import Steps
+from epiboost.engines.xgboost_leaves import totals_of_workers
 from epiboost.members import MemberSpec
 from epiboost.objectives import Objective
 from epiboost.progress import Progress
@@ -45,7 +47,10 @@ class DistributedObjective:
 
     def __call__(self, raw: AnyArray, matrix: Any) -> tuple[Floats, Floats]:  # noqa: ANN401 (a DMatrix)
         """Return gradients and hessians at the library's score, shape (n, outputs)."""
-        known = self._chains.setdefault(id(matrix), [LangevinObjective(self._rows(matrix), self.steps, self.spec), 0])
+        if id(matrix) not in self._chains:
+            chain = LangevinObjective(self._rows(matrix), self.steps, self.spec)
+            self._chains[id(matrix)] = [gradients_of(chain, totals_of_workers), 0]
+        known = self._chains[id(matrix)]
         chain, tree = known
         known[1] = tree + 1
         gradient, hessian = chain.gradients(raw, tree)
