@@ -11,7 +11,7 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-extras lint format bench bench-quick bench-quality bench-engines bench-calibration \
-	bench-explain clean
+	bench-explain docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 18
@@ -60,8 +60,11 @@ bench-calibration: install $(VENV)/.bench  ## compare calibrated intervals with 
 bench-explain: install  ## time the explanation of uncertainties and compare it with exact values
 	$(BIN)/python benchmarks/explain.py
 
+docs: install $(VENV)/.docs  ## build the documentation into build/docs; a warning is an error
+	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
+
 clean:  ## remove what was built, and the virtual environment
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist docs/gallery docs/sg_execution_times.rst .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # The pip that comes with Python may be too old to know dependency groups.
 $(VENV)/.tools: pyproject.toml
@@ -72,6 +75,10 @@ $(VENV)/.tools: pyproject.toml
 
 $(VENV)/.bench: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group bench
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.tools
+	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
 # Not editable: what is tested is what a user gets.
