@@ -11,7 +11,7 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-extras lint format bench bench-quick bench-quality bench-engines bench-calibration \
-	bench-explain docs clean
+	bench-explain reproduce docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 18
@@ -59,6 +59,10 @@ bench-calibration: install $(VENV)/.bench  ## compare calibrated intervals with 
 
 bench-explain: install  ## time the explanation of uncertainties and compare it with exact values
 	$(BIN)/python benchmarks/explain.py
+
+reproduce: install  ## run the paper's experiments with boosted trees, ours beside the published figures
+	$(BIN)/epiboost reproduce regression --jobs 2
+	$(BIN)/epiboost reproduce classification --jobs 2
 
 docs: install $(VENV)/.docs  ## build the documentation into build/docs; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs

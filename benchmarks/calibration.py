@@ -12,7 +12,7 @@ import argparse
 
 import numpy as np
 from mapie.regression import SplitConformalRegressor
-from uci import FOLDERS, Split, splits
+from uci import NAMES, Split, splits
 
 from epiboost import EpiBoostRegressor
 from epiboost.metrics import interval_coverage_score, interval_width
@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=20, help="standard splits of a small table; fewer of large ones")
     parser.add_argument("--draws", type=int, default=4, help="random splits of a small table for each standard one")
     parser.add_argument("--trees", type=int, default=1000, help="trees of each of the ten members")
-    parser.add_argument("--tables", nargs="+", choices=FOLDERS, default=list(FOLDERS))
+    parser.add_argument("--tables", nargs="+", choices=NAMES, default=list(NAMES))
     options = parser.parse_args()
     print(
         "| table | calibration rows | coverage at .5, .8, .9, .95 | MAPIE's | width at .9 | MAPIE's | ratio at each |"

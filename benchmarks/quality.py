@@ -13,7 +13,7 @@ import categories
 import mixed_regression
 import numpy as np
 from catboost import CatBoostRegressor
-from uci import FOLDERS, Split, splits
+from uci import NAMES, Split, splits
 
 from epiboost import EpiBoostRegressor, Posterior
 
@@ -86,7 +86,7 @@ def defaults(n_splits: int) -> None:
     print(f"the default regressor, untuned, ten members, mean of {n_splits} standard splits")
     print("| table | RMSE | NLL | bar | RMSE, guard off | NLL, guard off |")
     print("|---|---|---|---|---|---|")
-    for name in FOLDERS:
+    for name in NAMES:
         rmse, nll = figures(ours(), name, n_splits)
         plain = figures(ours(variance_guard=0), name, n_splits)
         bar = f"NLL {BARS[name]}" if name in BARS else f"RMSE {PROTEIN_RMSE_BAR}" if name == "protein" else ""

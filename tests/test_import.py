@@ -10,6 +10,8 @@ import pytest
 
 OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "typer", "rich", "catboost", "lightgbm", "xgboost"]
 OPTIONAL += ["shap", "jinja2", "vl_convert", "playwright"]
+COMPARED = ["ngboost", "pooch", "torch"]
+"""What only the paper's experiments touch; libraries below look for torch by themselves, so it is not blocked here."""
 DEPENDENCIES = "import joblib, narwhals, numpy, scipy.special, sklearn.base, sklearn.utils.multiclass"
 TRAINING = """
 import numpy as np
@@ -43,7 +45,7 @@ def imported(brought):
     return modules_after("import epiboost") - brought
 
 
-@pytest.mark.parametrize("package", OPTIONAL)
+@pytest.mark.parametrize("package", OPTIONAL + COMPARED)
 def test_importing_the_package_does_not_import(imported, package):
     assert package not in imported
 
@@ -53,7 +55,8 @@ def test_importing_the_package_imports_the_estimators(imported):
 
 
 @pytest.mark.parametrize(
-    "part", ["cli", "commands", "demo", "evaluation", "plots", "tables", "metrics", "decisions", "report", "explain"]
+    "part",
+    ["cli", "commands", "demo", "evaluation", "paper", "plots", "tables", "metrics", "decisions", "report", "explain"],
 )
 def test_importing_the_package_leaves_the_command_line_and_the_plots_out(imported, part):
     assert f"epiboost.{part}" not in imported

@@ -299,6 +299,37 @@ def demo(
         run(output, n_members=members, n_estimators=trees, n_jobs=jobs)
 
 
+@app.command()
+def reproduce(
+    *,
+    experiment: Annotated[
+        str | None,
+        typer.Argument(help="A table, a figure, regression, classification or all.", show_default="list them"),
+    ] = None,
+    engine: Annotated[str, typer.Option(help="native, catboost, lightgbm or xgboost.")] = "native",
+    datasets: Annotated[str | None, typer.Option(help="Only these, with commas between.", show_default="all")] = None,
+    folds: Annotated[
+        int | None, typer.Option(help="The first so many folds of each dataset.", min=1, show_default="all")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes, which share the cores.", min=1)] = 1,
+    out: Annotated[Path, typer.Option(help="The folder of cells, tables and figures.")] = Path("reproduction"),
+    quick: Annotated[bool, typer.Option("--quick", help="A rehearsal on tiny models; figures mean nothing.")] = False,
+) -> None:
+    """Run the paper's experiments and set the figures beside the published ones; go on where the last run stopped."""
+    with _reported():
+        from epiboost.paper.reproduce import Order, states  # noqa: PLC0415 (see the head of this file)
+        from epiboost.paper.reproduce import reproduce as run  # noqa: PLC0415 (see the head of this file)
+
+        chosen = None if datasets is None else tuple(name.strip() for name in datasets.split(",") if name.strip())
+        order = Order(engine=engine, datasets=chosen, folds=folds, jobs=jobs, out=out, quick=quick)
+        if experiment is None:
+            for state in states(order):
+                typer.echo(f"{state.name:20} {state.done:5} of {state.total:5} cells  {state.about}")
+            return
+        for line in run(experiment, order):
+            typer.echo(line)
+
+
 @contextmanager
 def _reported() -> Iterator[None]:
     """Turn known errors into one line and an exit code."""

@@ -1,5 +1,7 @@
-"""Data to try things on."""
+"""Data to try things on: two generated tables, and those of the paper."""
 
+from epiboost.datasets.layouts import LAYOUTS, load
+from epiboost.datasets.registry import DamagedDataError, MissingDataError
 from epiboost.datasets.synthetic import (
     Heart,
     HeartCells,
@@ -8,5 +10,21 @@ from epiboost.datasets.synthetic import (
     make_spiral,
     spiral_features,
 )
+from epiboost.datasets.table import Table
 
-__all__ = ["Heart", "HeartCells", "Spiral", "make_heart", "make_spiral", "spiral_features"]
+NAMES = tuple(sorted(LAYOUTS))
+"""The datasets of the paper, as `load` knows them."""
+
+__all__ = [
+    "NAMES",
+    "DamagedDataError",
+    "Heart",
+    "HeartCells",
+    "MissingDataError",
+    "Spiral",
+    "Table",
+    "load",
+    "make_heart",
+    "make_spiral",
+    "spiral_features",
+]

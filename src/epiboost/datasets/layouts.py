@@ -1,0 +1,210 @@
+"""How the files of each dataset are laid out, and what is made of them.
+
+Numbers that only name things (codes of wheels, of buyers, of advertisements) are read as text: they are categories.
+"""
+
+import csv
+import zipfile
+from collections.abc import Callable
+from functools import cache
+from io import TextIOWrapper
+from typing import Any
+
+import numpy as np
+
+from epiboost._optional import require
+from epiboost._typing import Floats, Integers
+from epiboost.datasets.registry import data_folder, path_of
+from epiboost.datasets.table import Table
+
+UCI = {
+    "boston": "bostonHousing",
+    "concrete": "concrete",
+    "energy": "energy",
+    "kin8nm": "kin8nm",
+    "naval": "naval-propulsion-plant",
+    "power": "power-plant",
+    "protein": "protein-tertiary-structure",
+    "wine": "wine-quality-red",
+    "yacht": "yacht",
+}
+YEAR_TRAIN_ROWS, YEAR_ROWS = 463_715, 515_345
+KDD_CATEGORIES = 190  # the first column of text of the small table of Orange is Var191
+_KICK_CODES = ("WheelTypeID", "BYRNO", "VNZIP1", "IsOnlineSale")
+_CLICK_NUMBERS = ("impression", "depth", "position")
+_FIRST_DAY = "2009-01-01"
+
+Frame = Any
+
+
+def uci(name: str) -> Table:
+    """Read a regression table with its standard splits."""
+    folder = f"uci/{UCI[name]}"
+    table = np.loadtxt(path_of(f"{folder}/data.txt"), ndmin=2)
+    features = _numbers(f"{folder}/index_features.txt")
+    target = int(_numbers(f"{folder}/index_target.txt")[0])
+    n_splits = int(_numbers(f"{folder}/n_splits.txt")[0])
+    splits = tuple(
+        (_numbers(f"{folder}/index_train_{i}.txt"), _numbers(f"{folder}/index_test_{i}.txt")) for i in range(n_splits)
+    )
+    return Table(name, "regression", table[:, features], table[:, target], splits)
+
+
+def year(name: str) -> Table:
+    """Read Year MSD: the year, then ninety numbers; the last tenth of the rows is for testing."""
+    table = np.loadtxt(path_of("msd/YearPredictionMSD.txt"), delimiter=",", ndmin=2)
+    n_train = YEAR_TRAIN_ROWS if len(table) == YEAR_ROWS else len(table) * 9 // 10
+    rows = np.arange(len(table))
+    return Table(name, "regression", table[:, 1:], table[:, 0], ((rows[:n_train], rows[n_train:]),))
+
+
+def adult(name: str) -> Table:
+    """Read the census of incomes; it has no standard split of the paper's sizes."""
+    pandas = _pandas()
+    parts = [
+        pandas.read_csv(path_of(f"adult/adult.{part}"), skipinitialspace=True, keep_default_na=False)
+        for part in ("data", "test")
+    ]
+    table = pandas.concat(parts, ignore_index=True)
+    label = table.pop("classification").str.rstrip(".") == ">50K"
+    return Table(name, "classification", table, label.to_numpy().astype(np.int64), ())
+
+
+def amazon(name: str) -> Table:
+    """Read the access of employees to resources: codes alone."""
+    table = _pandas().read_csv(path_of("amazon/train.csv"), dtype=str)
+    label = table.pop("ACTION").to_numpy().astype(np.int64)
+    return Table(name, "classification", table, label, _standard(name))
+
+
+def internet(name: str) -> Table:
+    """Read the survey of internet usage, an ARFF file of categories."""
+    lines = path_of("internet/kdd_internet_usage.arff").read_text(encoding="utf-8").splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.strip().lower() == "@data") + 1
+    names = [line.split()[1] for line in lines[:begin] if line.lower().startswith("@attribute")]
+    rows = list(csv.reader(line for line in lines[begin:] if line.strip()))
+    table = _pandas().DataFrame(rows, columns=names)
+    label = (table.pop("Who_Pays_for_Access_Work") == "0").to_numpy().astype(np.int64)
+    return Table(name, "classification", table, label, _standard(name))
+
+
+def kick(name: str) -> Table:
+    """Read the cars bought at auctions; the day of purchase becomes a number."""
+    pandas = _pandas()
+    with zipfile.ZipFile(path_of("kick/training.zip")) as archive, archive.open("training.csv") as file:
+        table = pandas.read_csv(TextIOWrapper(file, encoding="utf-8"), dtype=dict.fromkeys(_KICK_CODES, str))
+    table = table.drop(columns="RefId")
+    days = pandas.to_datetime(table["PurchDate"], format="%m/%d/%Y") - pandas.Timestamp(_FIRST_DAY)
+    table["PurchDate"] = days.dt.days
+    label = table.pop("IsBadBuy").to_numpy().astype(np.int64)
+    return Table(name, "classification", _filled(table), label, _standard(name))
+
+
+def click(name: str) -> Table:
+    """Read the clicks on advertisements: three numbers, and codes."""
+    pandas = _pandas()
+    path = path_of("click/click_prediction_399482.csv")
+    names = pandas.read_csv(path, nrows=0).columns
+    codes = {column: str for column in names if column not in {"click", *_CLICK_NUMBERS}}
+    table = pandas.read_csv(path, dtype=codes)
+    label = table.pop("click").to_numpy().astype(np.int64)
+    return Table(name, "classification", _filled(table), label, ())
+
+
+def kdd2009(name: str) -> Table:
+    """Read the customers of Orange: 190 columns of numbers, 40 of text, labels of -1 and 1 in a file of their own."""
+    pandas = _pandas()
+    path = path_of("kdd2009/orange_small_train.data")
+    names = list(pandas.read_csv(path, sep="\t", nrows=0).columns)
+    text = dict.fromkeys(names[KDD_CATEGORIES:], str)
+    table = pandas.read_csv(path, sep="\t", dtype=text)
+    table = table.dropna(axis="columns", how="all")
+    label = np.loadtxt(path_of(f"kdd2009/orange_small_train_{name}.labels")) > 0
+    return Table(name, "classification", _filled(table), label.astype(np.int64), _standard(name))
+
+
+def songs() -> Floats:
+    """Return the rows of Year MSD that serve as out-of-domain source: the year and ninety numbers.
+
+    They come from the whole file where it is there, else from a file of 4680 songs.
+    """
+    try:
+        return np.loadtxt(path_of("msd/YearPredictionMSD.txt"), delimiter=",", ndmin=2, max_rows=YEAR_ROWS)
+    except FileNotFoundError:
+        return np.loadtxt(path_of("msd/timbre_4680x90.csv"), delimiter=",", skiprows=1, ndmin=2)
+
+
+def slices() -> Floats:
+    """Return the CT slices that serve as out-of-domain source of large tables, without columns that are constant."""
+    path = path_of("ct/slice_localization_data.csv")
+    table = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)[:, 1:]
+    return table[:, table.std(axis=0) > 0]
+
+
+LAYOUTS: dict[str, Callable[[str], Table]] = {
+    **dict.fromkeys(UCI, uci),
+    "year": year,
+    "adult": adult,
+    "amazon": amazon,
+    "click": click,
+    "internet": internet,
+    **dict.fromkeys(("appetency", "churn", "upselling"), kdd2009),
+    "kick": kick,
+}
+
+
+def load(name: str) -> Table:
+    """Read a dataset of the paper, downloading its files if they are not here.
+
+    Parameters
+    ----------
+    name : str
+        One of boston, concrete, energy, kin8nm, naval, power, protein, wine, yacht and year for regression; adult,
+        amazon, appetency, churn, click, internet, kick and upselling for classification.
+
+    Returns
+    -------
+    Table
+        Features, target and standard splits. Read once; do not change it.
+
+    Raises
+    ------
+    MissingDataError
+        If a file is not here and cannot be had; the error says where it comes from and where to put it.
+    DamagedDataError
+        If a file does not have its checksum.
+
+    Notes
+    -----
+    Files are kept in the folder that the environment variable ``EPIBOOST_DATA`` names, or else in the user's cache.
+    """
+    if name not in LAYOUTS:
+        message = f"there is no dataset {name!r}; there are {', '.join(sorted(LAYOUTS))}"
+        raise ValueError(message)
+    return _read(name, str(data_folder()))
+
+
+@cache
+def _read(name: str, _folder: str) -> Table:
+    """Read a dataset once as long as the folder is the same."""
+    return LAYOUTS[name](name)
+
+
+def _standard(name: str) -> tuple[tuple[Integers, Integers], ...]:
+    return ((_numbers(f"splits/{name}_train_idx.txt"), _numbers(f"splits/{name}_test_idx.txt")),)
+
+
+def _numbers(file: str) -> Integers:
+    numbers: Integers = np.loadtxt(path_of(file), ndmin=1).astype(np.int64)
+    return numbers
+
+
+def _filled(table: Frame) -> Frame:
+    """Return a frame in which a missing category has a name; missing numbers stay missing."""
+    text = table.select_dtypes(object).columns
+    table[text] = table[text].fillna("missing")
+    return table
+
+
+def _pandas() -> Any:  # noqa: ANN401 (a module)
+    return require("pandas", extra="paper", purpose="reading tables with categories")

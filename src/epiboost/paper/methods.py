@@ -1,0 +1,175 @@
+"""The methods by name: what each makes of a fold, and what it needs."""
+
+import importlib.util
+import os
+import platform
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from epiboost.paper import boosted
+from epiboost.paper.cells import Content, Key
+from epiboost.paper.clock import Clock
+from epiboost.paper.deep import deep_ensembles
+from epiboost.paper.forests import forest, forests
+from epiboost.paper.natural import natural
+from epiboost.paper.problem import Fold, problem
+from epiboost.paper.protocol import Protocol
+
+Earlier = Callable[[str], Content]
+Parts = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """What a method is given.
+
+    Attributes
+    ----------
+    earlier : callable
+        Gives the cell of another method of the same fold and engine.
+    """
+
+    fold: Fold
+    protocol: Protocol
+    engine: str
+    seed: int
+    n_jobs: int | None
+    clock: Clock
+    earlier: Earlier
+
+    @property
+    def trainer(self) -> boosted.Trainer:
+        """What trains boosted models."""
+        return boosted.Trainer(self.fold, self.protocol, self.engine, self.seed, self.n_jobs)
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method that fills a cell.
+
+    Attributes
+    ----------
+    fill : callable
+        Makes the parts of a cell that are the method's own.
+    engine : str or None
+        The engine whose name its cells bear; None if any of the boosting engines runs it.
+    regression_only : bool
+    package : str or None
+        What must be installed.
+    """
+
+    fill: Callable[[Work], Parts]
+    engine: str | None = None
+    regression_only: bool = False
+    package: str | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it can run here."""
+        return self.package is None or importlib.util.find_spec(self.package) is not None
+
+
+def _forest(work: Work) -> Parts:
+    return forest(work.fold, work.protocol, work.seed, work.n_jobs, work.clock)
+
+
+def _forests(work: Work) -> Parts:
+    return forests(work.fold, work.protocol, work.seed, work.n_jobs, work.clock)
+
+
+METHODS = {
+    "sgb": Method(lambda work: boosted.sgb(work.trainer, work.clock)),
+    "sglb": Method(lambda work: boosted.sglb(work.trainer, work.clock)),
+    "budget": Method(lambda work: boosted.budget(work.trainer, work.clock, work.earlier("sglb")["chosen"])),
+    "forest": Method(_forest, engine="forest"),
+    "forests": Method(_forests, engine="forest"),
+    "ngboost": Method(
+        lambda work: natural(work.fold, work.protocol, work.seed, work.clock),
+        engine="ngboost",
+        regression_only=True,
+        package="ngboost",
+    ),
+    "deep": Method(
+        lambda work: deep_ensembles(work.fold, work.seed, work.clock),
+        engine="torch",
+        regression_only=True,
+        package="torch",
+    ),
+}
+"""In an order in which each comes after what it reads."""
+
+OWN_ENGINES = tuple(dict.fromkeys(method.engine for method in METHODS.values() if method.engine is not None))
+"""Engines of methods that are the same whatever boosts."""
+
+
+def run(key: Key, protocol: Protocol, n_jobs: int | None, earlier: Earlier) -> Content:
+    """Run a method on a fold and return the content of its cell.
+
+    Parameters
+    ----------
+    key : Key
+    protocol : Protocol
+    n_jobs : int or None
+        Threads; the figures do not depend on them.
+    earlier : callable
+        Gives the cell of another method of the same fold and engine.
+    """
+    start = time.time()
+    fold, seed, clock = problem(key.dataset).fold(key.fold), seed_of(key), Clock()
+    made = METHODS[key.method].fill(Work(fold, protocol, key.engine, seed, n_jobs, clock, earlier))
+    return {
+        **made,
+        "task": fold.task,
+        "rows_train": len(fold.y),
+        "rows_test": len(fold.y_test),
+        "outside": fold.X_out is not None,
+        "seed": seed,
+        "seconds": clock.seconds,
+        "protocol": protocol.to_json(),
+        "versions": versions(key.engine),
+        "machine": {**machine(), "threads": n_jobs},
+        "date": time.strftime("%Y-%m-%d", time.gmtime(start)),
+    }
+
+
+def seed_of(key: Key) -> int:
+    """Return the seed of a cell; methods of a fold that build on each other have the same.
+
+    >>> seed_of(Key("native", "yacht", 3, "budget")) == seed_of(Key("native", "yacht", 3, "sglb"))
+    True
+    """
+    return zlib.crc32(f"{key.dataset}/{key.fold}".encode()) % 2**31
+
+
+def versions(engine: str) -> dict[str, str]:
+    """Return the versions of what figures rest on."""
+    packages = ["epiboost", "numpy", "scikit-learn", *([engine] if engine not in {"native", "forest"} else [])]
+    found = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """Return what the times rest on: the processor and the cores this process may use."""
+    return {
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

@@ -1,0 +1,112 @@
+"""What the cells of a folder say, by dataset, metric and method."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from epiboost._typing import Floats
+from epiboost.paper.cells import Content
+from epiboost.paper.methods import OWN_ENGINES
+from epiboost.paper.packing import unpack
+from epiboost.paper.significance import best_of, not_different
+
+SMALLER_IS_BETTER = ("nll", "rmse", "error_percent")
+
+Metrics = dict[str, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Figures of one engine, and of the methods that need none.
+
+    Attributes
+    ----------
+    folds : dict from (dataset, method) to dict from metric to array
+        A value a fold; NaN where a cell has none.
+    rows : dict from (dataset, method) to dict from metric to array
+        A value a test row, of datasets with one split.
+    seconds : dict from (dataset, piece of work) to (wall, cpu)
+        Summed over folds.
+    """
+
+    folds: dict[tuple[str, str], Metrics] = field(default_factory=dict)
+    rows: dict[tuple[str, str], Metrics] = field(default_factory=dict)
+    seconds: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def datasets(self) -> set[str]:
+        """Datasets of which there is anything."""
+        return {dataset for dataset, _ in self.folds}
+
+    def mean(self, dataset: str, metric: str, method: str) -> float | None:
+        """Return the mean over folds, or None if there is none."""
+        values = self.values(dataset, metric, method)
+        return None if values is None else float(np.nanmean(values))
+
+    def values(self, dataset: str, metric: str, method: str) -> Floats | None:
+        """Return the value of each fold, or None if there is none."""
+        values = self.folds.get((dataset, method), {}).get(metric)
+        return None if values is None or not np.isfinite(values).any() else values
+
+    def best(self, dataset: str, metrics: Iterable[str], methods: Iterable[str]) -> set[tuple[str, str]]:
+        """Return the pairs of metric and method that are not told apart from the best among all of them."""
+        pairs = {
+            f"{metric} {method}": (metric, method)
+            for metric in metrics
+            for method in methods
+            if self.values(dataset, metric, method) is not None
+        }
+        if not pairs:
+            return set()
+        smaller = next(iter(pairs.values()))[0] in SMALLER_IS_BETTER
+        samples = {name: self._samples(dataset, *pair) for name, pair in pairs.items()}
+        if any(len(values) < 2 for values in samples.values()):  # noqa: PLR2004 (one split and no value a row)
+            means = {name: float(np.nanmean(values)) for name, values in samples.items()}
+            return {pairs[best_of(means, smaller)]}
+        return {pairs[name] for name in not_different(samples, smaller_is_better=smaller)}
+
+    def _samples(self, dataset: str, metric: str, method: str) -> Floats:
+        rows = self.rows.get((dataset, method), {})
+        return rows.get(metric, self.folds[dataset, method][metric])
+
+
+def collect(contents: Iterable[Content], engine: str) -> Results:
+    """Sort the cells of an engine, and of methods that have one of their own, into results."""
+    figures: defaultdict[tuple[str, str], dict[int, dict[str, float | None]]] = defaultdict(dict)
+    results = Results()
+    for content in contents:
+        if content["engine"] not in {engine, *OWN_ENGINES}:
+            continue
+        dataset = content["dataset"]
+        for method, found in content["results"].items():
+            plain: dict[str, float | None] = {
+                name: value for name, value in found.items() if isinstance(value, float | int | None)
+            }
+            plain["train_seconds"] = _train_seconds(content, method)
+            figures[dataset, method][content["fold"]] = plain
+            if "rows" in found:
+                results.rows[dataset, method] = {name: unpack(packed) for name, packed in found["rows"].items()}
+        for piece, taken in content["seconds"].items():
+            name = f"{content['method']} {piece}"
+            wall, cpu = results.seconds.get((dataset, name), (0.0, 0.0))
+            results.seconds[dataset, name] = (wall + taken["wall"], cpu + taken["cpu"])
+    for key, by_fold in figures.items():
+        names = sorted({name for found in by_fold.values() for name in found})
+        results.folds[key] = {name: _over_folds(by_fold, name) for name in names}
+    return results
+
+
+def _train_seconds(content: Content, method: str) -> float | None:
+    taken = content["seconds"].get("vsglb" if method == "sglb_single" else method)
+    return None if taken is None else float(taken["cpu"])
+
+
+def _over_folds(by_fold: dict[int, dict[str, float | None]], name: str) -> Floats:
+    """Return one value a fold number, NaN where there is none, so that folds of methods are pairs."""
+    values = np.full(max(by_fold) + 1, np.nan)
+    for number, found in by_fold.items():
+        value = found.get(name)
+        values[number] = np.nan if value is None else value
+    return values
