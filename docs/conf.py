@@ -1,6 +1,11 @@
 """How Sphinx builds this site: `make docs`."""
 
+import subprocess
+import sys
 from importlib import metadata
+from pathlib import Path
+
+from sphinx.application import Sphinx
 
 project = "EpiBoost"
 author = "the EpiBoost authors"
@@ -51,3 +56,17 @@ sphinx_gallery_conf = {
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
 }
+
+
+def write_command_line(app: Sphinx) -> None:
+    """Write the page of the command line: what its --help says, as Typer tells it in Markdown."""
+    command = [sys.executable, "-m", "typer", "epiboost.commands", "utils", "docs", "--name", "epiboost"]
+    text = subprocess.run([*command, "--title", "Command line"], check=True, capture_output=True, text=True).stdout  # noqa: S603
+    page = Path(app.srcdir) / "api" / "command-line.md"
+    if not page.exists() or page.read_text() != text:
+        page.write_text(text)
+
+
+def setup(app: Sphinx) -> None:
+    """Have the page written before pages are read."""
+    app.connect("builder-inited", write_command_line)
