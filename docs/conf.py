@@ -1,11 +1,16 @@
 """How Sphinx builds this site: `make docs`."""
 
+import re
 import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any, NoReturn
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
+from sphinx_gallery.sorting import ExplicitOrder
 
 project = "EpiBoost"
 author = "the EpiBoost authors"
@@ -13,12 +18,11 @@ copyright = "the EpiBoost authors, Apache License 2.0"  # noqa: A001 (Sphinx wan
 try:
     release = metadata.version("epiboost")
 except metadata.PackageNotFoundError:
-    release = "from source"
+    release = ""
 
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
@@ -27,8 +31,8 @@ exclude_patterns = ["results"]
 default_role = "py:obj"  # docstrings name things in single backticks
 
 html_theme = "furo"
-html_title = f"EpiBoost {release}"
-html_static_path: list[str] = []
+html_title = f"EpiBoost {release}".strip()
+html_math_renderer = "mathml"  # below: formulas need neither a network nor a script
 
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
@@ -48,7 +52,10 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",  # every example runs
-    "within_subsection_order": "ExampleTitleSortKey",
+    "within_subsection_order": ExplicitOrder(
+        ["heart.py", "spiral.py", "abstention.py", "calibrated_intervals.py", "*"]
+    ),
+    "capture_repr": (),  # what an example prints is its output, and not what its last line returns
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
@@ -67,6 +74,25 @@ def write_command_line(app: Sphinx) -> None:
         page.write_text(text)
 
 
+def write_formula(writer: Any, node: nodes.math) -> NoReturn:  # noqa: ANN401 (Sphinx's HTML writer)
+    """Write a formula of a line as MathML, which browsers draw by themselves."""
+    writer.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def write_block(writer: Any, node: nodes.math_block) -> NoReturn:  # noqa: ANN401 (Sphinx's HTML writer)
+    """Write a formula that stands alone as MathML."""
+    writer.body.append(f'<div class="math">{tex2mathml(node.astext().strip(), as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
+def keep_underscores(_app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
+    """Keep the underscore that fitted attributes end in, which would else be read as a mark of a link."""
+    lines[:] = [re.sub(r"^:(ivar|vartype) (\w+)_:", r":\1 \2\\_:", line) for line in lines]
+
+
 def setup(app: Sphinx) -> None:
-    """Have the page written before pages are read."""
+    """Say when the functions above are called."""
     app.connect("builder-inited", write_command_line)
+    app.connect("autodoc-process-docstring", keep_underscores, priority=900)  # after Napoleon
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_block, None))
