@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from docutils import nodes
-from docutils.utils.math.latex2mathml import tex2mathml
+from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx_gallery.sorting import ExplicitOrder
 
@@ -74,15 +74,20 @@ def write_command_line(app: Sphinx) -> None:
         page.write_text(text)
 
 
+def mathml_of(formula: str, display: str) -> str:
+    """Return a formula as browsers draw it by themselves; of variants they know bold letters by their style only."""
+    return convert(formula.strip(), display=display).replace('mathvariant="bold-italic"', 'style="font-weight: bold"')
+
+
 def write_formula(writer: Any, node: nodes.math) -> NoReturn:  # noqa: ANN401 (Sphinx's HTML writer)
-    """Write a formula of a line as MathML, which browsers draw by themselves."""
-    writer.body.append(tex2mathml(node.astext()))
+    """Write a formula within a line."""
+    writer.body.append(mathml_of(node.astext(), "inline"))
     raise nodes.SkipNode
 
 
 def write_block(writer: Any, node: nodes.math_block) -> NoReturn:  # noqa: ANN401 (Sphinx's HTML writer)
-    """Write a formula that stands alone as MathML."""
-    writer.body.append(f'<div class="math">{tex2mathml(node.astext().strip(), as_block=True)}</div>')
+    """Write a formula that stands alone."""
+    writer.body.append(f'<div class="math">{mathml_of(node.astext(), "block")}</div>')
     raise nodes.SkipNode
 
 

@@ -16,7 +16,7 @@ from epiboost.datasets import make_heart
 from epiboost.metrics import ood_auc_score
 from epiboost.plots import HeartDisplay
 
-heart = make_heart(300, random_state=0)
+heart = make_heart(150, random_state=0)
 inside = heart.cells.inside.ravel()
 
 # %%
@@ -33,15 +33,15 @@ knowledge = posterior.uncertainty().knowledge  # it predicts a mean alone, so it
 print(f"stages of the trained model: AUC {ood_auc_score(inside, knowledge):.3f}")
 
 # %%
-# **An ensemble.** The same trees with Langevin noise, five independent chains, mean and variance. Options of
-# LightGBM's own go through `engine_params`. The variance guard, which keeps small tables from learning their noise by
-# heart, is off: with 300 rows a cell there is nothing to guard against, and at this learning rate it would call the
-# noise half as large again as it is.
+# **An ensemble.** The same trees with Langevin noise, three independent chains, mean and variance. Options of LightGBM's
+# own go through `engine_params`. The variance guard, which keeps small tables from learning their noise by heart, is off:
+# with 150 rows a cell there is nothing to guard against, and at this learning rate it would call the noise twice what it
+# is.
 
 model = EpiBoostRegressor(
     engine="lightgbm",
     engine_params={"min_data_in_leaf": 5},
-    n_members=5,
+    n_members=3,
     n_estimators=100,
     learning_rate=0.3,
     variance_guard=0.0,
