@@ -33,10 +33,10 @@ knowledge = posterior.uncertainty().knowledge  # it predicts a mean alone, so it
 print(f"stages of the trained model: AUC {ood_auc_score(inside, knowledge):.3f}")
 
 # %%
-# **An ensemble.** The same trees with Langevin noise, three independent chains, mean and variance. Options of LightGBM's
-# own go through `engine_params`. The variance guard, which keeps small tables from learning their noise by heart, is off:
-# with 150 rows a cell there is nothing to guard against, and at this learning rate it would call the noise twice what it
-# is.
+# **An ensemble.** The same trees with Langevin noise, three independent chains, mean and variance. Options of
+# LightGBM's own go through `engine_params`. The variance guard, which keeps small tables from learning their noise
+# by heart, is off: with 150 rows a cell there is nothing to guard against, and at this learning rate it would call
+# the noise twice what it is.
 
 model = EpiBoostRegressor(
     engine="lightgbm",
