@@ -1,6 +1,6 @@
 """
-Calibrated intervals: 90 % that are 90 %
-========================================
+Calibrated intervals that hold what they say
+============================================
 
 A model of a small noisy table is too sure of itself. A few hundred rows that it has not seen set that right, and come
 with a guarantee: the intervals hold a new target as often as they say, on average over rows and calibration tables.
