@@ -154,16 +154,17 @@ def _numbers(column: Any, *, single: bool) -> AnyArray:  # noqa: ANN401 (an arra
 
 
 def _refuse_other_types(column: Any, name: Any) -> None:  # noqa: ANN401 (an array or a series; any name)
-    if isinstance(column, np.ndarray) or column.null_count() == len(column):  # holes may be of any type
+    if isinstance(column, np.ndarray):
+        return
+    dtype = column.dtype  # asked for once: pandas looks at every value of an object column to tell
+    if dtype.is_numeric() or dtype in _CATEGORIES or column.null_count() == len(column):  # holes may be of any type
         return
     _refuse_dates(column, name)
-    dtype = column.dtype
-    if not (dtype.is_numeric() or dtype in _CATEGORIES):
-        message = (
-            f"column {name!r} holds values of type {_type_name(column)}; numbers, text and categories are allowed"
-            f"{'; decode bytes to text' if dtype == nw.Binary else ''}"
-        )
-        raise ValueError(message)
+    message = (
+        f"column {name!r} holds values of type {_type_name(column)}; numbers, text and categories are allowed"
+        f"{'; decode bytes to text' if dtype == nw.Binary else ''}"
+    )
+    raise ValueError(message)
 
 
 def _refuse_dates(column: Any, name: Any) -> None:  # noqa: ANN401 (an array or a series; any name)

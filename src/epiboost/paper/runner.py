@@ -12,7 +12,9 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +86,15 @@ def run(folder: Path, keys: Sequence[Key], protocol: Protocol, *, jobs: int) -> 
                 yield do(folder, key, protocol, threads)
         return
     context = multiprocessing.get_context("spawn")
+    resource_tracker.ensure_running()  # started later, it would let interrupts through to what follows
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_with_parent, initargs=(os.getpid(),)) as pool:
+
+        def submit(key: Key) -> "Future[Event]":
+            with _interrupts_held():
+                return pool.submit(do, folder, key, protocol, threads)
+
         try:
-            yield from _in_pool(deque(units), jobs, lambda key: pool.submit(do, folder, key, protocol, threads))
+            yield from _in_pool(deque(units), jobs, submit)
         except BaseException:
             _end_workers(pool)
             raise
@@ -136,6 +144,19 @@ def _units(keys: Sequence[Key]) -> list[Unit]:
     for key in keys:
         folds[key.engine, key.dataset, key.fold].append(key)
     return [tuple(sorted(own, key=lambda key: order.index(key.method))) for own in folds.values()]
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold interrupts back for a moment; processes that are started in it never see any, not even while they start."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _leave_with_parent(parent: int) -> None:
