@@ -68,7 +68,7 @@ docs: install $(VENV)/.docs  ## build the documentation into build/docs; a warni
 	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
 
 clean:  ## remove what was built, and the virtual environment
-	rm -rf $(VENV) build dist docs/gallery docs/sg_execution_times.rst docs/api/command-line.md \
+	rm -rf $(VENV) build dist docs/gallery docs/api/command-line.md \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # The pip that comes with Python may be too old to know dependency groups.
