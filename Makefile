@@ -11,7 +11,7 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-extras lint format bench bench-quick bench-quality bench-engines bench-calibration \
-	bench-dask bench-explain reproduce clean
+	bench-dask bench-explain reproduce docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 18
@@ -67,8 +67,12 @@ reproduce: install  ## run the paper's experiments with boosted trees, ours besi
 	$(BIN)/epiboost reproduce regression --jobs 2
 	$(BIN)/epiboost reproduce classification --jobs 2
 
+docs: install $(VENV)/.docs  ## build the documentation into build/docs; a warning is an error
+	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
+
 clean:  ## remove what was built, and the virtual environment
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist docs/gallery docs/api/command-line.md \
+	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # The pip that comes with Python may be too old to know dependency groups.
 $(VENV)/.tools: pyproject.toml
@@ -79,6 +83,10 @@ $(VENV)/.tools: pyproject.toml
 
 $(VENV)/.bench: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group bench
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.tools
+	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
 # Not editable: what is tested is what a user gets.

@@ -66,7 +66,7 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Scores of the in-domain rows, in order.
     n_features_in_ : int
         Number of columns that the model reads.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (features,)
         Their names, if they had any.
 
     Examples

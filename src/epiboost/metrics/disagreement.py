@@ -46,7 +46,11 @@ class Disagreement:
 
     Attributes
     ----------
-    mutual_information, reverse_mutual_information, expected_pairwise_kl : arrays of shape (samples,)
+    mutual_information : array of shape (samples,)
+        In nats.
+    reverse_mutual_information : array of shape (samples,)
+        In nats.
+    expected_pairwise_kl : array of shape (samples,)
         In nats.
     variance_of_means : array of shape (samples,)
         In squared units of the target, or of probability.

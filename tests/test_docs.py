@@ -1,0 +1,85 @@
+"""The documentation: pages that can be pasted run, links lead somewhere, and the reference has every public name."""
+
+import importlib
+import pkgutil
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import epiboost
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PASTED = ("quickstart", "which-ensemble", "three-numbers", "larger-tables", "saving-and-serving", "reproducibility")
+GENERATED = ("gallery/", "api/command-line.md")  # written by `make docs`
+PAGES = sorted({*DOCS.glob("*.md"), *DOCS.glob("api/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"})
+
+
+def python_of(text):
+    """Return the code blocks of a page, one after the other."""
+    return "\n\n".join(re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL))
+
+
+def anchors_of(page):
+    """Return what the headings of a page can be linked by."""
+    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", prose, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def links_of(page):
+    """Return the relative links of a page, pictures included."""
+    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return [link for link in re.findall(r"\]\(([^)\s]+)\)", prose) if not re.match(r"\w+://", link)]
+
+
+@pytest.mark.parametrize("page", PASTED)
+def test_a_page_that_can_be_pasted_runs_and_says_what_it_prints(page, tmp_path, monkeypatch, capsys):
+    text = (DOCS / f"{page}.md").read_text()
+    script = tmp_path / "pasted.py"
+    script.write_text(python_of(text))
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script))
+    printed = capsys.readouterr().out.split()
+    assert printed
+    if page == "quickstart":
+        shown = " ".join(re.findall(r"^    ( *(?:\[|total|\d).*)$", text, flags=re.MULTILINE))
+        assert shown
+        assert " ".join(shown.split()) in " ".join(printed)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(page):
+    for link in links_of(page):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if target.is_relative_to(DOCS) and str(target.relative_to(DOCS)).startswith(GENERATED):
+            source = ROOT / "examples" / f"{target.stem}.py"
+            assert source.exists() or target.suffix == ".md", f"{link}: no example makes this page"
+            continue
+        assert target.exists(), f"{link}: no such file"
+        assert not anchor or anchor in anchors_of(target), f"{link}: no such heading"
+
+
+def test_every_page_has_a_place_in_a_table_of_contents():
+    entries = re.findall(r"^```\{toctree\}\n(.*?)^```", (DOCS / "index.md").read_text(), flags=re.MULTILINE | re.DOTALL)
+    listed = {line for block in entries for line in block.split("\n") if line and not line.startswith(":")}
+    pages = [page.relative_to(DOCS) for page in DOCS.glob("*.md") if page.name != "index.md"]
+    assert [str(page) for page in pages if not any(page.match(f"{entry}.md") for entry in listed)] == []
+
+
+def test_the_reference_has_every_public_name():
+    text = "\n".join(page.read_text() for page in sorted((DOCS / "api").glob("*.md")))
+    whole = [importlib.import_module(name) for name in re.findall(r"automodule:: (\S+)\n   :members:", text)]
+    alone = re.findall(r"auto(?:class|function|exception|data):: epiboost\.(\w+)\n", text)
+    shown = {id(getattr(module, name)) for module in whole for name in module.__all__}
+    shown |= {id(getattr(epiboost, name)) for name in alone}
+    packages = [
+        importlib.import_module(one.name) for one in pkgutil.iter_modules(epiboost.__path__, "epiboost.") if one.ispkg
+    ]
+    public = [epiboost, *(package for package in packages if hasattr(package, "__all__"))]
+    names = {f"{package.__name__}.{name}": getattr(package, name) for package in public for name in package.__all__}
+    assert len(names) > 50
+    assert [name for name, one in names.items() if id(one) not in shown] == []
