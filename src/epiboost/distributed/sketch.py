@@ -11,7 +11,7 @@ so the borders of a table in many partitions are within a few shares of those of
 >>> merged.columns[0].values
 array([0., 1., 2., 3., 4., 5.])
 >>> merged.bins(max_bins=3).borders
-array([1.5, 3.5])
+array([2.5, 3.5])
 """
 
 from collections.abc import Sequence
