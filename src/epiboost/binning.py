@@ -57,17 +57,18 @@ class Bins:
                     f"max_bins={max_bins} allows {max_bins - 1} borders a column; column {place} has {len(column)}"
                 )
                 raise ValueError(message)
-        return cls._of_columns(columns)
+        return cls.of_columns(columns)
 
     @classmethod
     def fit(cls, X: AnyArray, weight: Floats, max_bins: int, *, threads: int = 1) -> "Bins":
         """Find the borders that split each column's weight most evenly into at most ``max_bins`` bins."""
         even = bool((weight == weight[:1]).all())
         columns = native().find_borders(X, np.empty(0) if even else weight, max_bins, threads)
-        return cls._of_columns(columns)
+        return cls.of_columns(columns)
 
     @classmethod
-    def _of_columns(cls, columns: Sequence[Floats]) -> "Bins":
+    def of_columns(cls, columns: Sequence[Floats]) -> "Bins":
+        """Put the borders of columns, known to be right, one after the other."""
         sizes = [len(column) for column in columns]
         return cls(np.concatenate([*columns, np.empty(0)]), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 

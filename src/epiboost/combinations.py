@@ -68,8 +68,10 @@ class _Found:
 
     def is_like(self, other: "_Found") -> bool:
         """Say whether the other has nearly the same values, as where columns tell each other."""
-        n_alike = len(set(self.columns) & set(other.columns)) >= len(self.columns) - 1 == len(other.columns) - 1
-        return n_alike and bool(np.allclose([self.n_values, self.gain], [other.n_values, other.gain], rtol=_NEARLY))
+        n_shared = len(set(self.columns) & set(other.columns))
+        if len(self.columns) != len(other.columns) or n_shared < len(self.columns) - 1:
+            return False
+        return bool(np.allclose([self.n_values, self.gain], [other.n_values, other.gain], rtol=_NEARLY))
 
 
 def joint_keys(codes: Sequence[Integers], sizes: Sequence[int]) -> Integers:

@@ -4,7 +4,7 @@ Trees cut numbers anywhere, but for all categories at once. Where the target of 
 that of a shop from week to week, a tree would have to find the category first.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,11 +50,12 @@ class Cuts:
         for place in range(len(columns)):
             own = np.floor(coarse.borders_of(place)).astype(np.int64)  # bins on the left of a border
             borders.append(bins.borders_of(place)[own - 1])
-        return cls(columns, _joined(borders))
+        return cls(columns, Bins.of_columns(borders))
 
     def only(self, columns: Integers) -> "Cuts":
         """Return the cuts of some of the columns."""
-        return Cuts(columns, _joined(self.bins.borders_of(place) for place in np.searchsorted(self.columns, columns)))
+        places = np.searchsorted(self.columns, columns)
+        return Cuts(columns, Bins.of_columns([self.bins.borders_of(place) for place in places]))
 
     def codes(self, X: AnyArray) -> dict[int, Integers]:
         """Return the interval of each row by the columns' positions; 0 for a missing value."""
@@ -89,9 +90,3 @@ class Cuts:
         }
         require_facts(facts)
         return cls(columns, bins)
-
-
-def _joined(columns: Iterable[Floats]) -> Bins:
-    borders = list(columns)
-    offsets = np.concatenate([[0], np.cumsum([len(own) for own in borders])]).astype(np.int64)
-    return Bins(np.concatenate([np.empty(0), *borders]), offsets)

@@ -12,8 +12,8 @@ many values               the ordered mean target of its value (see `target_stat
 ========================= ===========================================================================================
 
 Pairs and triples of columns that pay (see `combinations`), of which one may hold numbers (see `cuts`), get an ordered
-mean target too. A classification of more than two classes has a
-mean target a class, of its most common classes, and one a digit of the others' numbers.
+mean target too. A classification of more than two classes has a mean target a class, of its most common classes, and
+one a digit of the others' numbers.
 
 Training sees a few random orders of the rows, which the members share. A row to be predicted is encoded by all training
 rows. For a value that was not seen the statistic is the prior; an ensemble does better, see `Encoding.lend`.
@@ -258,14 +258,13 @@ class _Fit:
             (plain if kind == "plain" else large).append(column)
             self._add((column,), kind)
         bare = [column for column in plain if self.sizes[column]]
-        alone = np.concatenate([binned, self.X[:, bare], *self.parts[0]], axis=1)
-        combinations = self._combinations(large, cuts, alone, left)
+        combinations = self._combinations(large, cuts, [binned, self.X[:, bare]], left)
         cuts = cuts.only(np.intersect1d(cuts.columns, np.array(sum(combinations, ()), dtype=np.int64)))
-        self.codes, self.sizes = self.codes | cuts.codes(self.X), cuts.sizes(self.sizes)
+        sizes = self.sizes
+        self.codes, self.sizes = self.codes | cuts.codes(self.X), cuts.sizes(sizes)
         for columns in combinations:
             self._add(columns, "together")
         numbers = np.asarray(self.X[:, plain], dtype=np.float64)
-        sizes = np.where(np.isin(np.arange(len(self.sizes)), cuts.columns), 0, self.sizes)
         encoding = Encoding(sizes, np.array(plain, dtype=np.int64), tuple(self.groups), cuts, seed)
         return encoding, [np.concatenate([numbers, *parts], axis=1) for parts in self.parts]
 
@@ -276,8 +275,8 @@ class _Fit:
             return "many"
         return "few" if self.weight.sum() >= _ROWS_FOR_FEW * n_values else "each"
 
-    def _combinations(self, large: list[int], cuts: Cuts, alone: Floats, left: Left) -> list[tuple[int, ...]]:
-        """Return the columns that pay together, given what they become alone; one of them may hold numbers."""
+    def _combinations(self, large: list[int], cuts: Cuts, plain: list[AnyArray], left: Left) -> list[tuple[int, ...]]:
+        """Return the columns that pay together, given those taken as they are; one of them may hold numbers."""
         rows = self.orders[0][:MOST_ROWS]
         target, weight = self.targets[rows, 0], self.weight[rows]
         candidates = [Candidate(column, self.codes[column][rows], int(self.sizes[column])) for column in large]
@@ -287,7 +286,8 @@ class _Fit:
         candidates = worth_trying(candidates, target, weight)
         if not candidates:
             return []
-        rest = left(alone[rows], target, weight, is_class=not self.regression)
+        alone = np.concatenate([*plain, *self.parts[0]], axis=1)[rows]
+        rest = left(alone, target, weight, is_class=not self.regression)
         return [] if rest is None else choose_combinations(candidates, rest, weight)
 
     def _add(self, columns: tuple[int, ...], kind: str) -> None:

@@ -62,24 +62,7 @@ def table_csv(name: str, entries: Sequence[Entry], *, engine: str) -> str:
     """Return a table as CSV, one figure a line."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        [
-            "table",
-            "engine",
-            "task",
-            "dataset",
-            "metric",
-            "method",
-            "value",
-            "spread",
-            "folds",
-            "best",
-            "published",
-            "published_spread",
-            "published_best",
-            "difference",
-        ]
-    )
+    writer.writerow(_COLUMNS)
     for one in entries:
         theirs = one.published
         writer.writerow(
