@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epiboost._native import native
 from epiboost.binning import Bins
 from epiboost.combinations import Candidate, choose_combinations
 from epiboost.encoding import Encoding, fit_encoding
-from epiboost.lookup import Lookup
 from epiboost.target_statistics import STRENGTH, ordered, whole
 
 
@@ -28,7 +28,8 @@ def fitted(X, y, weight, sizes=(0, 41, 4, 3), **parameters):
     numbers = X[:, np.array(sizes) == 0]
     bins = Bins.fit(numbers, weight, 255)
     parameters = {"n_classes": 0, "seed": 1, "n_orders": 2, "left": left, **parameters}
-    return fit_encoding(X, y, weight, sizes, bins=bins, binned=bins.transform(numbers), **parameters)
+    encoding, tables = fit_encoding(X, y, weight, sizes, bins=bins, binned=bins.transform(numbers), **parameters)
+    return encoding, list(tables)
 
 
 def left(table, target, weight, *, is_class):  # noqa: ARG001 (as trees are asked)
@@ -277,11 +278,11 @@ def test_a_column_of_numbers_is_cut_where_it_matters_together_with_a_category():
 
 @settings(max_examples=50, deadline=None)
 @given(
-    keys=st.sets(st.integers(0, 2**62), max_size=200),
-    wanted=st.lists(st.integers(-1, 2**62), max_size=50),
+    keys=st.sets(st.integers(0, 2**62) | st.integers(0, 300), min_size=1, max_size=200),
+    wanted=st.lists(st.integers(-1, 2**62) | st.integers(-1, 900), max_size=50),
 )
 def test_keys_are_found_where_they_stand_and_others_are_not(keys, wanted):
     keys = sorted(keys)
     asked = np.array([*wanted, *keys[::3]], dtype=np.int64)
     expected = [keys.index(key) if key in keys else len(keys) for key in asked.tolist()]
-    assert Lookup(np.array(keys, dtype=np.int64)).places(asked).tolist() == expected
+    assert native().Keys(np.array(keys, dtype=np.int64)).find(asked).tolist() == expected

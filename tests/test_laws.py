@@ -181,7 +181,7 @@ def test_rows_in_any_order_grow_the_same_trees_when_their_noise_goes_with_them(s
     def grow(rows, names):
         counts = np.full(columns, bins, dtype=np.int32)
         sample = native().Sample(np.ascontiguousarray(codes[rows]), y[rows], weight[rows], names, counts)
-        return native().train(sample, None, np.array([7, 8], dtype=np.uint64), options, 1, lambda _done: None)
+        return native().train([sample], None, np.array([7, 8], dtype=np.uint64), options, 1, lambda _done: None)
 
     order = random.permutation(n)
     grown = grow(np.arange(n), keys)

@@ -73,7 +73,7 @@ def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=No
     }
     seeds = np.array(seeds, dtype=np.uint64)
     watched = None if evaluation is None else core.Sample(*evaluation, counts)
-    return core.train(core.Sample(*sample, counts), watched, seeds, options, threads, lambda _done: None)
+    return core.train([core.Sample(*sample, counts)], watched, seeds, options, threads, lambda _done: None)
 
 
 def recipe_of(objective, **options):

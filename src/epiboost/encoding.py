@@ -15,12 +15,13 @@ Pairs and triples of columns that pay (see `combinations`), of which one may hol
 mean target too. A classification of more than two classes has a mean target a class, of its most common classes, and
 one a digit of the others' numbers.
 
-Training sees a few random orders of the rows, which the members share. A row to be predicted is encoded by all training
-rows. For a value that was not seen the statistic is the prior; an ensemble does better, see `Encoding.lend`.
+Training sees random orders of the rows, one a member; of large tables a few, which the members share. A row to be
+predicted is encoded by all training rows. For a value that was not seen the statistic is the prior; an ensemble does
+better, see `Encoding.lend`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,9 +33,6 @@ from epiboost.cuts import Cuts
 from epiboost.few_values import frequency, orders_of_few
 from epiboost.groups import Group, codes_of, groups_from_file, groups_to_file, keys_of
 from epiboost.target_statistics import ordered, whole
-
-N_ORDERS = 3
-"""Random orders of the rows; member m learns from order m modulo this."""
 
 _FEW_VALUES = 24
 _ROWS_FOR_FEW = 100  # a value, on average
@@ -73,6 +71,7 @@ class Encoding:
     groups: tuple[Group, ...]
     cuts: Cuts
     seed: int
+    _drawn: dict[tuple[int, int], Integers] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def n_features(self) -> int:
@@ -155,6 +154,12 @@ class Encoding:
 
     def _draw(self, group: Group, n_members: int) -> Integers:
         """Return the place of a known value for each member."""
+        key = group.columns[0], n_members
+        if key not in self._drawn:
+            self._drawn[key] = self._fresh_draw(group, n_members)
+        return self._drawn[key]
+
+    def _fresh_draw(self, group: Group, n_members: int) -> Integers:
         order = np.argsort(group.values[:-1, 0], kind="stable") if group.width else np.arange(len(group.keys))
         share = np.cumsum(_shares(group.rows[order]))
         start = np.random.default_rng([self.seed, group.columns[0]]).uniform()
@@ -200,7 +205,7 @@ def fit_encoding(
     seed: int,
     n_orders: int,
     left: Left,
-) -> tuple[Encoding, list[Floats]]:
+) -> tuple[Encoding, Iterator[Floats]]:
     """Learn how to encode a table, and encode it for training.
 
     Parameters
@@ -228,7 +233,7 @@ def fit_encoding(
     Returns
     -------
     Encoding
-    tables : list of arrays of shape (n, n_encoded)
+    tables : iterator of arrays of shape (n, n_encoded)
         One for each random order of the rows.
     """
     targets = _targets(target, weight, n_classes)
@@ -237,36 +242,78 @@ def fit_encoding(
     return fit.result(seed, n_orders, cuts, binned, left)
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What training rows become by one group of columns.
+
+    Attributes
+    ----------
+    group : array of shape (n,)
+        The place of each row's value.
+    n_statistics : int
+        How many targets have an ordered mean.
+    has_spread : bool
+        Whether there is an ordered mean of how far off targets lie.
+    fixed : array of shape (values, columns)
+        What is the same in every order of the rows.
+    """
+
+    group: Integers
+    n_statistics: int
+    has_spread: bool
+    fixed: Floats
+
+
 class _Fit:
     """The work of `fit_encoding`."""
 
     def __init__(self, X: AnyArray, targets: Floats, weight: Floats, sizes: Integers, *, regression: bool) -> None:
         self.X, self.targets, self.weight, self.sizes, self.regression = X, targets, weight, sizes, regression
         self.codes = codes_of(X, sizes)
-        self.orders: list[Integers] = []
+        self.priors = np.average(targets, axis=0, weights=weight).tolist()
         self.groups: list[Group] = []
-        self.parts: list[list[Floats]] = []
+        self.parts: list[_Part] = []
 
-    def result(self, seed: int, n_orders: int, cuts: Cuts, binned: Bytes, left: Left) -> tuple[Encoding, list[Floats]]:
+    def result(
+        self, seed: int, n_orders: int, cuts: Cuts, binned: Bytes, left: Left
+    ) -> tuple[Encoding, Iterator[Floats]]:
         random = np.random.default_rng(seed)
-        self.orders = [random.permutation(len(self.X)) for _ in range(n_orders)]
-        self.parts = [[] for _ in self.orders]
+        order = random.permutation(len(self.X))
         plain: list[int] = np.flatnonzero(self.sizes == 0).tolist()
         large: list[int] = []
         for column in list(self.codes):
             kind = self._kind(int(self.sizes[column]) - 1)
             (plain if kind == "plain" else large).append(column)
-            self._add((column,), kind)
+            self._add((column,), kind, order)
         bare = [column for column in plain if self.sizes[column]]
-        combinations = self._combinations(large, cuts, [binned, self.X[:, bare]], left)
+        combinations = self._combinations(large, cuts, [binned, self.X[:, bare]], order, left)
         cuts = cuts.only(np.intersect1d(cuts.columns, np.array(sum(combinations, ()), dtype=np.int64)))
         sizes = self.sizes
         self.codes, self.sizes = self.codes | cuts.codes(self.X), cuts.sizes(sizes)
         for columns in combinations:
-            self._add(columns, "together")
-        numbers = np.asarray(self.X[:, plain], dtype=np.float64)
+            self._add(columns, "together", order)
         encoding = Encoding(sizes, np.array(plain, dtype=np.int64), tuple(self.groups), cuts, seed)
-        return encoding, [np.concatenate([numbers, *parts], axis=1) for parts in self.parts]
+        return encoding, self._tables(plain, order, random, n_orders)
+
+    def _tables(
+        self, plain: list[int], first: Integers, random: np.random.Generator, n_orders: int
+    ) -> Iterator[Floats]:
+        """Yield the table of each random order, of which one at a time is in memory."""
+        for place in range(n_orders):
+            order = random.permutation(len(self.X)) if place else first
+            yield np.concatenate([self.X[:, plain], *self._columns(order)], axis=1, dtype=np.float64)
+
+    def _columns(self, order: Integers) -> Iterator[Floats]:
+        """Yield what the groups become in an order, arrays of shape (n, columns)."""
+        for part in self.parts:
+            for target, prior in zip(self.targets.T[: part.n_statistics], self.priors, strict=False):
+                mean = ordered(part.group, target, self.weight, order, prior=prior)
+                yield mean[:, np.newaxis]
+            if part.has_spread:
+                off = np.abs(self.targets[:, 0] - mean)
+                prior = float(np.average(off, weights=self.weight))
+                yield ordered(part.group, off, self.weight, order, prior=prior)[:, np.newaxis]
+            yield part.fixed[part.group]
 
     def _kind(self, n_values: int) -> str:
         if n_values <= 2:  # noqa: PLR2004 (one split tells two values apart)
@@ -275,9 +322,11 @@ class _Fit:
             return "many"
         return "few" if self.weight.sum() >= _ROWS_FOR_FEW * n_values else "each"
 
-    def _combinations(self, large: list[int], cuts: Cuts, plain: list[AnyArray], left: Left) -> list[tuple[int, ...]]:
+    def _combinations(
+        self, large: list[int], cuts: Cuts, plain: list[AnyArray], order: Integers, left: Left
+    ) -> list[tuple[int, ...]]:
         """Return the columns that pay together, given those taken as they are; one of them may hold numbers."""
-        rows = self.orders[0][:MOST_ROWS]
+        rows = order[:MOST_ROWS]
         target, weight = self.targets[rows, 0], self.weight[rows]
         candidates = [Candidate(column, self.codes[column][rows], int(self.sizes[column])) for column in large]
         sizes = cuts.sizes(self.sizes)
@@ -286,22 +335,20 @@ class _Fit:
         candidates = worth_trying(candidates, target, weight)
         if not candidates:
             return []
-        alone = np.concatenate([*plain, *self.parts[0]], axis=1)[rows]
+        alone = np.concatenate([*plain, *self._columns(order)], axis=1)[rows]
         rest = left(alone, target, weight, is_class=not self.regression)
         return [] if rest is None else choose_combinations(candidates, rest, weight)
 
-    def _add(self, columns: tuple[int, ...], kind: str) -> None:
+    def _add(self, columns: tuple[int, ...], kind: str, order: Integers) -> None:
         distinct, group = np.unique(keys_of(columns, self.codes, self.sizes), return_inverse=True)
         rows = np.bincount(group, weights=self.weight, minlength=len(distinct)).astype(np.float64)
-        trained: list[list[Floats]] = [[] for _ in self.orders]
+        n_statistics = self.targets.shape[1] if kind in {"many", "together"} else 0
         values: list[Floats] = []
-        for target in self.targets.T if kind in {"many", "together"} else ():
-            prior = float(np.average(target, weights=self.weight))
+        for target, prior in zip(self.targets.T[:n_statistics], self.priors, strict=False):
             values.append(np.append(whole(group, target, self.weight, len(distinct), prior=prior), prior))
-            for own, order in zip(trained, self.orders, strict=True):
-                own.append(ordered(group, target, self.weight, order, prior=prior))
-        if kind == "many" and self.regression:
-            self._add_spread(group, trained, values)
+        has_spread = kind == "many" and self.regression
+        if has_spread:
+            values.append(self._spread(group, len(distinct), order))
         fixed: list[Floats] = []
         if kind == "few":
             fixed = orders_of_few(group, rows, self.targets, self.weight)
@@ -309,22 +356,19 @@ class _Fit:
             fixed = list(np.eye(len(rows) + 1, len(rows)).T)
         elif kind == "many":
             fixed = [frequency(rows)]
-        values.extend(fixed)
-        for own in trained:
-            own.extend(column[group] for column in fixed)
-        stacked = np.stack(values, axis=1) if values else np.empty((len(distinct) + 1, 0))
-        self.groups.append(Group(columns, distinct, rows, stacked))
-        for parts, own in zip(self.parts, trained, strict=True):
-            parts.extend(column[:, np.newaxis] for column in own)
+        self.groups.append(Group(columns, distinct, rows, _stacked([*values, *fixed], len(distinct) + 1)))
+        self.parts.append(_Part(group, n_statistics, has_spread, _stacked(fixed, len(distinct) + 1)))
 
-    def _add_spread(self, group: Integers, trained: list[list[Floats]], values: list[Floats]) -> None:
-        """Add how far targets lie off the mean that was expected of them."""
-        for place, (own, order) in enumerate(zip(trained, self.orders, strict=True)):
-            off = np.abs(self.targets[:, 0] - own[0])
-            prior = float(np.average(off, weights=self.weight))
-            own.append(ordered(group, off, self.weight, order, prior=prior))
-            if place == 0:
-                values.append(np.append(whole(group, off, self.weight, len(values[0]) - 1, prior=prior), prior))
+    def _spread(self, group: Integers, n_values: int, order: Integers) -> Floats:
+        """Return how far targets of each value lie off the mean that was expected of them."""
+        mean = ordered(group, self.targets[:, 0], self.weight, order, prior=self.priors[0])
+        off = np.abs(self.targets[:, 0] - mean)
+        prior = float(np.average(off, weights=self.weight))
+        return np.append(whole(group, off, self.weight, n_values, prior=prior), prior)
+
+
+def _stacked(columns: list[Floats], n_values: int) -> Floats:
+    return np.stack(columns, axis=1) if columns else np.empty((n_values, 0))
 
 
 def _shares(rows: Floats) -> Floats:

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from epiboost._file_parts import require_arrays, require_facts
+from epiboost._native import native
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.combinations import joint_keys
-from epiboost.lookup import DenseLookup, Lookup, lookup
 
 _MOST_COLUMNS = 3  # of one group
 
@@ -35,11 +35,11 @@ class Group:
     keys: Integers
     rows: Floats
     values: Floats
-    _lookup: Lookup | DenseLookup = field(init=False, repr=False, compare=False)
+    _ready: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Make the keys ready to be looked up."""
-        object.__setattr__(self, "_lookup", lookup(self.keys))
+        object.__setattr__(self, "_ready", native().Keys(self.keys))
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         """Leave out what can be made again."""
@@ -52,7 +52,8 @@ class Group:
 
     def places(self, codes: Mapping[int, Integers], sizes: Integers) -> Integers:
         """Return where each row's value stands among the keys; the number of keys for values that were not seen."""
-        return self._lookup.places(keys_of(self.columns, codes, sizes))
+        places: Integers = self._ready.find(keys_of(self.columns, codes, sizes))
+        return places
 
 
 def codes_of(X: AnyArray, sizes: Integers) -> dict[int, Integers]:

@@ -11,6 +11,7 @@
 
 #include "bins.hpp"
 #include "decomposition.hpp"
+#include "keys.hpp"
 #include "noise.hpp"
 #include "ordered.hpp"
 #include "predictor.hpp"
@@ -181,9 +182,16 @@ struct Sample {
     }
 };
 
-nb::tuple train_members(const Sample& data, const Sample* other, Array<std::uint64_t, 1> seeds, nb::dict options, int threads,
-                        nb::callable progress) {
+nb::tuple train_members(const std::vector<const Sample*>& samples, const Sample* other, Array<std::uint64_t, 1> seeds,
+                        nb::dict options, int threads, nb::callable progress) {
     const Recipe recipe = recipe_of(options);
+    if (samples.empty()) throw std::invalid_argument("at least one sample");
+    std::vector<Rows> rows;
+    for (const Sample* own : samples) {
+        if (own->table.rows != samples[0]->table.rows) throw std::invalid_argument("samples of differing sizes");
+        rows.push_back({&own->table, &own->target});
+    }
+    const Rows watched = other ? Rows{&other->table, &other->target} : Rows{};
     const std::size_t members = seeds.size();
     const std::size_t trees = recipe.trees;
     const std::size_t depth = recipe.depth;
@@ -208,8 +216,8 @@ nb::tuple train_members(const Sample& data, const Sample* other, Array<std::uint
                 return false;
             }
         });
-        finished = train(data.table, data.target, recipe, other ? &other->table : nullptr, other ? &other->target : nullptr,
-                         span_of(seeds), threads, watch, {feature.span(), threshold.span(), leaf.span(), count.span(), losses.span()});
+        finished = train(rows, watched, recipe, span_of(seeds), threads, watch,
+                         {feature.span(), threshold.span(), leaf.span(), count.span(), losses.span()});
     }
     if (failure) std::rethrow_exception(failure);
     if (!finished) throw std::runtime_error("training was stopped");
@@ -272,6 +280,12 @@ nb::ndarray<nb::numpy, double> ordered_means(Array<std::int64_t, 1> group, Array
     return mean.release();
 }
 
+nb::ndarray<nb::numpy, std::int64_t> find_keys(const Keys& keys, Array<std::int64_t, 1> wanted) {
+    Fresh<std::int64_t> places({wanted.size()});
+    keys.find(span_of(wanted), places.span());
+    return places.release();
+}
+
 // Instruction sets of this machine for which there is a module, best first.
 std::vector<const char*> instruction_sets() {
     std::vector<const char*> sets;
@@ -304,10 +318,13 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     module.def("bin_table", &bin_table<float>);
     module.def("hash_rows", &hash_rows);
     module.def("ordered_means", &ordered_means);
+    nb::class_<Keys>(module, "Keys")
+        .def("__init__", [](Keys* place, Array<std::int64_t, 1> keys) { new (place) Keys(span_of(keys)); })
+        .def("find", &find_keys);
     nb::class_<Sample>(module, "Sample")
         .def(nb::init<Array<std::uint8_t, 2>, const Array<float, 1>&, const Array<float, 1>&, const Array<std::uint32_t, 1>&,
                       const Array<std::int32_t, 1>&>());
-    module.def("train", &train_members, nb::arg("sample"), nb::arg("evaluation").none(), nb::arg("seeds"), nb::arg("options"),
+    module.def("train", &train_members, nb::arg("samples"), nb::arg("evaluation").none(), nb::arg("seeds"), nb::arg("options"),
                nb::arg("threads"), nb::arg("progress"));
     module.def("split_normal_variance", &split_normal_variance);
     nb::class_<Predictor>(module, "Predictor")

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 from epiboost.binning import BinnedTable, Bins
 from epiboost.data import Dataset
-from epiboost.encoding import N_ORDERS, Encoding, Left, fit_encoding
+from epiboost.encoding import Encoding, Left, fit_encoding
 from epiboost.members import MemberSpec
 from epiboost.objectives import Objective, objective_of
 from epiboost.ordering import own_order
@@ -17,6 +18,8 @@ _MOST_DEVIATIONS = 1e12  # squares of the target must fit single precision
 _STATISTIC_BINS = 63  # a statistic of categories is too noisy for more
 _FEW_STATISTIC_BINS = 31  # and of few rows it is noisier still
 _MANY_ROWS = 16_000
+_LEAST_ORDERS = 3  # of the rows, where there are members enough
+_MOST_CELLS = 1 << 28  # of the table, in all orders together, if there are more
 _PIECES_A_ROW = 4  # on average; more as long as there are not many in all
 _MANY_PIECES = 50_000
 _MOST_COPIES = 100  # of a row, on average
@@ -80,13 +83,19 @@ def bin_rows(
         binned=codes[rows],
         n_classes=data.n_classes,
         seed=specs[0].seed,
-        n_orders=min(len(specs), N_ORDERS),
+        n_orders=_orders_of(len(specs), data.X),
         left=left,
     )
+    first = next(tables)
     most = min(max_bins, _STATISTIC_BINS if len(y) >= _MANY_ROWS else _FEW_STATISTIC_BINS)
-    bins = bins.joined(Bins.fit(tables[0][:, numbers.shape[1] :], weight, most, threads=threads))
-    binned = [bins.transform(table, threads=threads) for table in tables]
+    bins = bins.joined(Bins.fit(first[:, numbers.shape[1] :], weight, most, threads=threads))
+    binned = [bins.transform(table, threads=threads) for table in chain([first], tables)]
     return BinnedRows(bins, encoding, objective, binned, y, weight)
+
+
+def _orders_of(members: int, table: AnyArray) -> int:
+    """Return how many random orders of the rows there are: one a member, unless that would take too much memory."""
+    return min(members, max(_LEAST_ORDERS, _MOST_CELLS // table.size))
 
 
 def _binned_numbers(data: Dataset, max_bins: int, threads: int, given: Bins | None) -> tuple[Bins, Bytes]:

@@ -1,6 +1,6 @@
 """Chains of the native core: pure functions of a binned table, a recipe and a seed, trained here or on a cluster."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -69,13 +69,9 @@ def train_here(table: ChainTable, seeds: AnyArray, threads: int, progress: Progr
     samples, watched, options = table.samples(), table.watched(), table.options
     del table  # of a large table every copy counts
     total = len(seeds) * options["trees"]
-    parts: list[Trees] = []
-    for order, sample in enumerate(samples):
-        before = sum(len(part[0]) for part in parts) * options["trees"]
-        own = np.ascontiguousarray(seeds[order :: len(samples)])
-        parts.append(native().train(sample, watched, own, options, threads, _from(before, progress, total)))
+    trees: Trees = native().train(samples, watched, seeds, options, threads, lambda done: progress(done, total))
     progress(total, total)
-    return tuple(_interleaved(arrays) for arrays in zip(*parts, strict=True))
+    return trees
 
 
 def train_on_cluster(table: ChainTable, seeds: AnyArray, progress: Progress) -> Trees:
@@ -117,20 +113,5 @@ def _member(table: ChainTable, member: tuple[int, int], *, threads: int) -> Tree
     codes = table.tables[number % len(table.tables)]
     sample = _sample(codes, table.y, table.weight, table.counts)
     seeds = np.array([seed], dtype=np.uint64)
-    trees: Trees = native().train(sample, table.watched(), seeds, table.options, threads, lambda _done: None)
+    trees: Trees = native().train([sample], table.watched(), seeds, table.options, threads, lambda _done: None)
     return trees
-
-
-def _from(before: int, progress: Progress, total: int) -> Callable[[int], None]:
-    """Return what reports trees after those of the orders before."""
-    return lambda done: progress(before + done, total)
-
-
-def _interleaved(parts: Sequence[AnyArray]) -> AnyArray:
-    """Return the members in their order, of which each part holds every so manieth."""
-    if len(parts) == 1:
-        return parts[0]
-    members = np.empty((sum(map(len, parts)), *parts[0].shape[1:]), dtype=parts[0].dtype)
-    for order, part in enumerate(parts):
-        members[order :: len(parts)] = part
-    return members
