@@ -148,7 +148,20 @@ def test_the_pairs_of_an_unseen_value_are_unseen():
     pair = encoding.groups[-1]
     assert pair.columns == (0, 1)
     encoded, _ = encoding.transform(np.array([[-1.0, 3.0], [5.0, -1.0], [-1.0, -1.0], [5.0, 3.0]]))
-    np.testing.assert_array_equal(encoded[:, -1] == pair.values[-1, 0], [True, True, True, False])
+    np.testing.assert_array_equal(encoded[:, -2] == pair.values[-1, 0], [True, True, True, False])
+    np.testing.assert_array_equal(encoded[:, -1] == 0.0, [True, True, True, False])  # how often: never
+
+
+def test_every_order_of_the_rows_has_its_own_statistics():
+    X, y, weight = rows()
+    encoding, tables = fitted(X, y, weight, n_orders=4)
+    statistic = encoding.n_encoded - sum(group.width for group in encoding.groups)
+    for place, table in enumerate(tables):
+        for other in tables[:place]:
+            assert (table[:, statistic] != other[:, statistic]).mean() > 0.5
+            np.testing.assert_array_equal(table[:, :2], other[:, :2])
+    again = fitted(X, y, weight, n_orders=2)[1]
+    np.testing.assert_array_equal(again, tables[:2])
 
 
 def test_columns_of_two_values_or_none_are_left_as_they_are():
@@ -270,8 +283,8 @@ def test_a_column_of_numbers_is_cut_where_it_matters_together_with_a_category():
     encoding, (table, _) = fitted(X, y, np.ones(n), sizes)
     assert [group.columns for group in encoding.groups] == [(1,), (0, 1)]
     assert encoding.cuts.columns.tolist() == [0]
-    assert np.corrcoef(table[:, -1], y)[0, 1] > 0.6
-    assert np.corrcoef(encoding.transform(X)[0][:, -1], y)[0, 1] > 0.7
+    assert np.corrcoef(table[:, -2], y)[0, 1] > 0.6
+    assert np.corrcoef(encoding.transform(X)[0][:, -2], y)[0, 1] > 0.7
     again = Encoding.from_file(*encoding.to_file())
     np.testing.assert_array_equal(again.transform(X)[0], encoding.transform(X)[0])
 

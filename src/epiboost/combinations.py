@@ -6,7 +6,7 @@ trees leave, taken over the values together, must foretell what is left, better 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from epiboost.target_statistics import ordered
 MOST_ROWS = 50_000
 """Rows on which combinations are tried."""
 
+_ORDERS = 4  # of the rows: by one alone, the choice would be half chance
+_MOST_LOOKED_AT = 60  # that seemed best in one order
 _MOST = 20
 _MOST_TRIPLES = 5
 _MOST_COLUMNS = 48  # of which all pairs are tried
@@ -66,6 +68,11 @@ class _Found:
     def columns(self) -> tuple[int, ...]:
         return tuple(part.column for part in self.parts)
 
+    def keys(self) -> Integers:
+        """Return one number for each row's values."""
+        keys = joint_keys([part.codes for part in self.parts], [part.size for part in self.parts])
+        return np.unique(keys, return_inverse=True)[1] if keys.max() >= _MOST_CELLS else keys
+
     def is_like(self, other: "_Found") -> bool:
         """Say whether the other has nearly the same values, as where columns tell each other."""
         n_shared = len(set(self.columns) & set(other.columns))
@@ -94,7 +101,7 @@ def worth_trying(candidates: Sequence[Candidate], target: Floats, weight: Floats
     for one in candidates:
         if any(one.may_pair(other) for other in candidates if other is not one):
             statistic = ordered(one.codes, target, weight, in_order, prior=prior)
-            told.append((-float(weight @ (off - (target - statistic) ** 2)), one.column, one))
+            told.append((-float((weight * (off - (target - statistic) ** 2)).sum()), one.column, one))
     return [one for _, _, one in sorted(told, key=lambda entry: entry[:2])[:_MOST_COLUMNS]]
 
 
@@ -107,57 +114,75 @@ def choose_combinations(candidates: Sequence[Candidate], rest: Floats, weight: F
     rest, weight : arrays of shape (n,)
         What trees leave of the target, and the weight of the rows, which stand in random order.
     """
+    judge = _Judge(rest, weight)
     least = max(_LEAST_GAIN, _LEAST_SHARE * float(weight.sum()))
     most_values = float(weight.sum()) / _ROWS_A_TRIPLE
-    alone = {one: _gain(one.codes, rest, weight) for one in candidates}
-    pairs = _best(
-        pair
-        for pair in _pairs(candidates, rest, weight)
-        if pair.gain > max(least, *(alone[part] for part in pair.parts))
-    )
-    triples = []
-    for pair in pairs[:_MOST_EXTENDED]:
-        extended = _extended(pair, candidates, rest, weight)
-        triples += [one for one in extended if one.gain > least + pair.gain and one.n_values < most_values]
-    return [one.columns for one in [*pairs, *_best(triples)[:_MOST_TRIPLES]]]
+    alone = {one: judge.gain(one.codes) for one in candidates}
+    pairs = [
+        pair for pair in judge.looked_at(_pairs(candidates)) if pair.gain > max(least, *(alone[p] for p in pair.parts))
+    ]
+    pairs = _best(pairs, _MOST)
+    extended = dict.fromkeys(parts for pair in pairs[:_MOST_EXTENDED] for parts in _extended(pair, candidates))
+    triples = [
+        one
+        for one in judge.looked_at(extended)
+        if one.n_values < most_values
+        and one.gain > least + max(pair.gain for pair in pairs if set(pair.parts) <= set(one.parts))
+    ]
+    return [one.columns for one in [*pairs, *_best(triples, _MOST_TRIPLES)]]
 
 
-def _pairs(candidates: Sequence[Candidate], rest: Floats, weight: Floats) -> Iterator[_Found]:
+class _Judge:
+    """Says what combinations would gain."""
+
+    def __init__(self, rest: Floats, weight: Floats) -> None:
+        self._rest, self._weight = rest, weight
+        self._weighted = weight * rest
+        self._variance = float(np.average(rest**2, weights=weight))
+        in_order, random = np.arange(len(rest)), np.random.default_rng(0)
+        self._orders = [in_order, *(random.permutation(in_order) for _ in range(_ORDERS - 1))]
+
+    def looked_at(self, all_parts: Iterable[tuple[Candidate, ...]]) -> list[_Found]:
+        """Return what combinations gain, those that seem best: one order of the rows is a quick look, several tell."""
+        found = sorted((self._quick_look(parts) for parts in all_parts), key=lambda one: -one.gain)[:_MOST_LOOKED_AT]
+        return [replace(one, gain=self.gain(one.keys(), _ORDERS)) for one in found if one.gain > 0.0]
+
+    def _quick_look(self, parts: tuple[Candidate, ...]) -> _Found:
+        found = _Found(tuple(sorted(parts, key=lambda part: part.column)), 0, 0.0)
+        keys = found.keys()
+        n_values = int(np.count_nonzero(np.bincount(keys)))
+        if n_values <= max(_LEAST_VALUES, *(part.size for part in parts)):  # few, or one column tells the others
+            return found
+        return replace(found, n_values=n_values, gain=self.gain(keys))
+
+    def gain(self, keys: Integers, n_orders: int = 1) -> float:
+        """Return how much of the rest a statistic explains, in variances of the rest; negative if it misleads."""
+        return sum(self._gain_in(order, keys) for order in self._orders[:n_orders]) / n_orders
+
+    def _gain_in(self, order: Integers, keys: Integers) -> float:
+        statistic = ordered(keys, self._rest, self._weight, order, prior=0.0)
+        together = float((self._weighted * statistic).sum())  # not by products of vectors: these start threads
+        own = float((self._weight * statistic**2).sum())
+        return together * abs(together) / (own * self._variance) if own * self._variance > 0 else 0.0
+
+
+def _pairs(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
     for place, one in enumerate(candidates):
         for other in candidates[:place]:
             if one.may_pair(other):
-                yield _tried((one, other), rest, weight)
+                yield one, other
 
 
-def _extended(pair: _Found, candidates: Sequence[Candidate], rest: Floats, weight: Floats) -> Iterator[_Found]:
+def _extended(pair: _Found, candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
     for one in candidates:
         if one not in pair.parts and not (one.is_number and any(part.is_number for part in pair.parts)):
-            yield _tried((*pair.parts, one), rest, weight)
+            yield tuple(sorted((*pair.parts, one), key=lambda part: part.column))
 
 
-def _best(found: Iterable[_Found]) -> list[_Found]:
+def _best(found: Iterable[_Found], most: int) -> list[_Found]:
     """Return the best of those that differ."""
     best: list[_Found] = []
     for one in sorted(found, key=lambda one: (-one.gain, one.columns)):
         if not any(one.is_like(other) for other in best):
             best.append(one)
-    return best[:_MOST]
-
-
-def _tried(parts: Sequence[Candidate], rest: Floats, weight: Floats) -> _Found:
-    parts = tuple(sorted(parts, key=lambda part: part.column))
-    keys = joint_keys([part.codes for part in parts], [part.size for part in parts])
-    if keys.max() >= _MOST_CELLS:
-        keys = np.unique(keys, return_inverse=True)[1]
-    n_values = int(np.count_nonzero(np.bincount(keys)))
-    if n_values <= max(_LEAST_VALUES, *(part.size for part in parts)):  # few, or one column tells the others
-        return _Found(parts, n_values, 0.0)
-    return _Found(parts, n_values, _gain(keys, rest, weight))
-
-
-def _gain(keys: Integers, rest: Floats, weight: Floats) -> float:
-    """Return how much of the rest a statistic explains, in variances of the rest; negative if it misleads."""
-    statistic = ordered(keys, rest, weight, np.arange(len(rest)), prior=0.0)
-    together, own = float(weight @ (statistic * rest)), float(weight @ statistic**2)
-    variance = float(np.average(rest**2, weights=weight))
-    return together * abs(together) / (own * variance) if own * variance > 0 else 0.0
+    return best[:most]

@@ -12,8 +12,8 @@ many values               the ordered mean target of its value (see `target_stat
 ========================= ===========================================================================================
 
 Pairs and triples of columns that pay (see `combinations`), of which one may hold numbers (see `cuts`), get an ordered
-mean target too. A classification of more than two classes has a mean target a class, of its most common classes, and
-one a digit of the others' numbers.
+mean target too, and how often they occur. A classification of more than two classes has a mean target a class, of its
+most common classes, and one a digit of the others' numbers.
 
 Training sees random orders of the rows, one a member; of large tables a few, which the members share. A row to be
 predicted is encoded by all training rows. For a value that was not seen the statistic is the prior; an ensemble does
@@ -354,8 +354,8 @@ class _Fit:
             fixed = orders_of_few(group, rows, self.targets, self.weight)
         elif kind == "each":
             fixed = list(np.eye(len(rows) + 1, len(rows)).T)
-        elif kind == "many":
-            fixed = [frequency(rows)]
+        elif kind in {"many", "together"}:
+            fixed = [frequency(rows, unseen="middle" if kind == "many" else "none")]
         self.groups.append(Group(columns, distinct, rows, _stacked([*values, *fixed], len(distinct) + 1)))
         self.parts.append(_Part(group, n_statistics, has_spread, _stacked(fixed, len(distinct) + 1)))
 

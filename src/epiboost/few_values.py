@@ -1,5 +1,7 @@
 """What the values of a categorical column are encoded as whatever the row: orders of few values, and frequencies."""
 
+from typing import Literal
+
 import numpy as np
 
 from epiboost._typing import AnyArray, Floats, Integers
@@ -38,15 +40,22 @@ def orders_of_few(group: Integers, rows: Floats, targets: Floats, weight: Floats
     return [*(orders or [_places(np.arange(len(rows)))]), _places(np.argsort(rows, kind="stable"))]
 
 
-def frequency(rows: Floats) -> Floats:
-    """Return roughly how often each value occurs and, last, how often half of the rows' values occur at most.
+def frequency(rows: Floats, *, unseen: Literal["middle", "none"]) -> Floats:
+    """Return roughly how often each value occurs and, last, what stands for a value that was not seen.
 
-    The last is for a value that was not seen. In half powers of two, which is too coarse to tell which of many values
-    it is.
+    In half powers of two, which is too coarse to tell which of many values it is.
+
+    Parameters
+    ----------
+    rows : array of shape (m,)
+        The weight of each value's rows.
+    unseen : {"middle", "none"}
+        How often half of the rows' values occur at most; or never, as a row of rare values together does.
     """
     order = np.argsort(rows, kind="stable")
     middle = order[np.searchsorted(np.cumsum(rows[order]), 0.5 * rows.sum())]
-    return np.round(2.0 * np.log2(1.0 + np.append(rows, rows[middle])))
+    last = rows[middle] if unseen == "middle" else 0.0
+    return np.round(2.0 * np.log2(1.0 + np.append(rows, last)))
 
 
 def _differ(group: Integers, targets: Floats, known: AnyArray) -> bool:
