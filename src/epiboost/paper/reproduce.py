@@ -12,6 +12,7 @@ from epiboost.paper import cells, figures, origin, render, runner, tables
 from epiboost.paper.beside import beside
 from epiboost.paper.cells import Content, Key
 from epiboost.paper.costs import costs
+from epiboost.paper.differences import far_from_published, listed
 from epiboost.paper.experiments import ENGINES, EXPERIMENTS, GROUPS, keys_of, named
 from epiboost.paper.findings import findings
 from epiboost.paper.methods import METHODS
@@ -252,6 +253,7 @@ def write_tables(names: Sequence[str], order: Order) -> Iterable[str]:
     head = f"{note}\n\n" if note else ""
     yield _write(folder / "costs.md", head + costs(results, others=order.engine == ENGINES[0]))
     yield _write(folder / "findings.md", head + in_list(results))
+    yield _write(folder / "differences.md", head + listed(far_from_published(results)))
     if both := beside({name: collect(contents, name) for name in engines_of(contents)}):
         yield _write(folder.parent / "engines.md", head + both)
 
