@@ -454,6 +454,7 @@ def test_where_all_data_are_missing_nothing_is_written_and_it_is_a_failure(tmp_p
     ended = run("table:prediction", "--datasets", "year,click", "--out", tmp_path / "out")
     assert ended.exit_code == 1
     assert "year is left out" in ended.stdout
+    assert "0 of 0" not in ended.stdout
     assert ended.stderr.startswith("epiboost: no table was written: none of the cells")
     assert not (tmp_path / "out" / "tables").exists()
 

@@ -158,7 +158,7 @@ def reproduce(name: str, order: Order) -> Iterable[str]:
             before = len(left)
             left, _ = runner.pending(order.cells, left, order.protocol, renew=order.renew, no_source=no_source)
             done += before - len(left)
-        if keys:
+        if done or left:
             yield f"{done} of {done + len(left)} cells are done, {len(left)} are to do"
         with (
             view(left, jobs=order.jobs) as note,
