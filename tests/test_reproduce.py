@@ -183,7 +183,7 @@ def test_a_rehearsal_neither_touches_real_cells_nor_stands_in_their_tables(tmp_p
     monkeypatch.setattr("epiboost.paper.reproduce.PAPER", REAL)  # small enough for a test
     list(reproduce("table:prediction", order(tmp_path, quick=False)))
     kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert len(kept) == 4 + 5
+    assert len(kept) == 4 + 6
     list(reproduce("table:prediction", order(tmp_path)))
     assert {path: path.read_bytes() for path in kept} == kept
     assert "rehearsal" not in (tmp_path / "tables" / "native" / "prediction.md").read_text()
