@@ -8,7 +8,7 @@ import pytest
 
 import paper_files
 from epiboost.datasets import NAMES, DamagedDataError, MissingDataError, load, registry
-from epiboost.datasets.layouts import slices, songs
+from epiboost.datasets.layouts import slices, songs, songs_file
 
 pytest.importorskip("pandas")
 
@@ -108,13 +108,29 @@ def test_foreign_rows_come_from_songs_and_from_slices():
 
 def test_without_year_msd_foreign_rows_come_from_the_file_of_songs(tmp_path, monkeypatch):
     paper_files.write_songs(tmp_path, np.random.default_rng(0))
+    paper_files.write_checksums(tmp_path)
     monkeypatch.setenv("EPIBOOST_DATA", str(tmp_path))
-    (tmp_path / "sha256.txt").write_text("")
+    assert songs_file() == "msd/timbre_4680x90.csv"
     assert songs().shape == (50, 91)
 
 
-def test_a_dataset_is_read_once():
-    assert load("yacht") is load("yacht")
+def test_a_dataset_is_read_once_and_cannot_be_spoiled_for_those_who_come_later():
+    table = load("yacht")
+    assert load("yacht").X is table.X
+    for array in (table.X, table.y, table.splits[0][0]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    frame = load("adult")
+    frame.X["age"] = 0
+    assert load("adult").X["age"].min() > 0
+    with pytest.raises(ValueError, match="read-only"):
+        frame.y[0] = 1
+
+
+@pytest.mark.usefixtures("empty")
+def test_foreign_rows_that_are_nowhere_are_asked_for_as_year_msd():
+    with pytest.raises(MissingDataError, match=r"'msd/YearPredictionMSD\.txt' is missing .*a zip file that holds it"):
+        songs()
 
 
 def test_another_folder_is_another_dataset(tmp_path, monkeypatch):
@@ -167,8 +183,49 @@ def test_a_file_with_another_checksum_is_damaged(tmp_path, monkeypatch):
     monkeypatch.setenv("EPIBOOST_DATA", str(tmp_path))
     path = tmp_path / "uci" / "yacht" / "data.txt"
     path.write_text(path.read_text() + "1 2 3 4 5 6 7\n")
-    with pytest.raises(DamagedDataError, match=r"data\.txt' is not the file that is known: its SHA-256 is "):
+    with pytest.raises(DamagedDataError, match=r"data\.txt' is not the file that is known: its SHA-256 is .* anew"):
         load("yacht")
+
+
+def test_a_damaged_file_that_cannot_be_downloaded_is_to_be_got_again_by_hand(empty):
+    paper_files.write_songs(empty, np.random.default_rng(0))  # not the known songs, and no list of its own
+    with pytest.raises(DamagedDataError, match=r"get it again from https://github\.com/danielfrentzel"):
+        songs()
+
+
+def test_a_list_that_lacks_a_file_does_not_switch_its_check_off(empty):
+    (empty / "uci").mkdir()
+    paper_files.write_uci(empty, "yacht", np.random.default_rng(0))
+    (empty / "sha256.txt").write_text("")
+    with pytest.raises(DamagedDataError, match="is not the file that is known"):
+        load("yacht")
+
+
+def test_a_line_of_a_list_that_is_no_checksum_is_named(empty):
+    (empty / "sha256.txt").write_text(f"{'0' * 64}  ./a b.txt\n\ndeadbeef\n")
+    with pytest.raises(DamagedDataError, match=r"line 3 of .*sha256\.txt' must be a SHA-256 and .*; got 'deadbeef'"):
+        load("yacht")
+
+
+@pytest.mark.usefixtures("empty")
+def test_a_file_without_a_known_checksum_is_not_downloaded(monkeypatch):
+    pooch = pytest.importorskip("pooch")
+    monkeypatch.setattr(pooch, "retrieve", None)
+    with pytest.raises(MissingDataError, match="not downloaded, because its SHA-256 is not known"):
+        registry.path_of("adult/adult.names")
+
+
+@pytest.mark.usefixtures("empty")
+def test_a_failed_connection_is_told_in_few_words(monkeypatch):
+    pooch = pytest.importorskip("pooch")
+
+    def no_network(*_args, **_options):
+        message = "HTTPSConnectionPool(host='raw.githubusercontent.com', port=443): Max retries exceeded with url: /a/b"
+        raise ConnectionError(message)
+
+    monkeypatch.setattr(pooch, "retrieve", no_network)
+    with pytest.raises(MissingDataError, match=r"missing \(raw\.githubusercontent\.com cannot be reached\);"):
+        load("amazon")
 
 
 def test_the_package_knows_the_checksums_of_what_can_be_downloaded(empty):

@@ -313,7 +313,13 @@ def reproduce(
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes, which share the cores.", min=1)] = 1,
     out: Annotated[Path, typer.Option(help="The folder of cells, tables and figures.")] = Path("reproduction"),
-    quick: Annotated[bool, typer.Option("--quick", help="A rehearsal on tiny models; figures mean nothing.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A rehearsal on tiny models, in the folder quick; figures mean nothing.")
+    ] = False,
+    renew: Annotated[bool, typer.Option("--renew", help="Do cells of earlier versions again.")] = False,
+    tables_only: Annotated[
+        bool, typer.Option("--tables-only", help="Build tables from the cells that are there; run nothing.")
+    ] = False,
 ) -> None:
     """Run the paper's experiments and set the figures beside the published ones; go on where the last run stopped."""
     with _reported():
@@ -321,10 +327,19 @@ def reproduce(
         from epiboost.paper.reproduce import reproduce as run  # noqa: PLC0415 (see the head of this file)
 
         chosen = None if datasets is None else tuple(name.strip() for name in datasets.split(",") if name.strip())
-        order = Order(engine=engine, datasets=chosen, folds=folds, jobs=jobs, out=out, quick=quick)
+        order = Order(
+            engine=engine,
+            datasets=chosen,
+            folds=folds,
+            jobs=jobs,
+            out=out,
+            quick=quick,
+            renew=renew,
+            run=not tables_only,
+        )
         if experiment is None:
             for state in states(order):
-                typer.echo(f"{state.name:20} {state.done:5} of {state.total:5} cells  {state.about}")
+                typer.echo(state)
             return
         for line in run(experiment, order):
             typer.echo(line)

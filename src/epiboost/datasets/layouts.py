@@ -6,6 +6,7 @@ Numbers that only name things (codes of wheels, of buyers, of advertisements) ar
 import csv
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from io import TextIOWrapper
 from typing import Any
@@ -33,6 +34,7 @@ KDD_CATEGORIES = 190  # the first column of text of the small table of Orange is
 _KICK_CODES = ("WheelTypeID", "BYRNO", "VNZIP1", "IsOnlineSale")
 _CLICK_NUMBERS = ("impression", "depth", "position")
 _FIRST_DAY = "2009-01-01"
+_YEAR, _SONGS, SLICES = "msd/YearPredictionMSD.txt", "msd/timbre_4680x90.csv", "ct/slice_localization_data.csv"
 
 Frame = Any
 
@@ -52,7 +54,7 @@ def uci(name: str) -> Table:
 
 def year(name: str) -> Table:
     """Read Year MSD: the year, then ninety numbers; the last tenth of the rows is for testing."""
-    table = np.loadtxt(path_of("msd/YearPredictionMSD.txt"), delimiter=",", ndmin=2)
+    table = np.loadtxt(path_of(_YEAR), delimiter=",", ndmin=2)
     n_train = YEAR_TRAIN_ROWS if len(table) == YEAR_ROWS else len(table) * 9 // 10
     rows = np.arange(len(table))
     return Table(name, "regression", table[:, 1:], table[:, 0], ((rows[:n_train], rows[n_train:]),))
@@ -128,16 +130,19 @@ def songs() -> Floats:
 
     They come from the whole file where it is there, else from a file of 4680 songs.
     """
-    try:
-        return np.loadtxt(path_of("msd/YearPredictionMSD.txt"), delimiter=",", ndmin=2, max_rows=YEAR_ROWS)
-    except FileNotFoundError:
-        return np.loadtxt(path_of("msd/timbre_4680x90.csv"), delimiter=",", skiprows=1, ndmin=2)
+    file = songs_file()
+    return np.loadtxt(path_of(file), delimiter=",", skiprows=int(file == _SONGS), ndmin=2)
+
+
+def songs_file() -> str:
+    """Return the file that `songs` reads: Year MSD, unless only the file of 4680 songs is there."""
+    folder = data_folder()
+    return _SONGS if (folder / _SONGS).is_file() and not (folder / _YEAR).is_file() else _YEAR
 
 
 def slices() -> Floats:
     """Return the CT slices that serve as out-of-domain source of large tables, without columns that are constant."""
-    path = path_of("ct/slice_localization_data.csv")
-    table = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)[:, 1:]
+    table = np.loadtxt(path_of(SLICES), delimiter=",", skiprows=1, ndmin=2)[:, 1:]
     return table[:, table.std(axis=0) > 0]
 
 
@@ -165,7 +170,7 @@ def load(name: str) -> Table:
     Returns
     -------
     Table
-        Features, target and standard splits. Read once; do not change it.
+        Features, target and standard splits. Files are read once; arrays are read-only, a frame is the caller's own.
 
     Raises
     ------
@@ -181,13 +186,18 @@ def load(name: str) -> Table:
     if name not in LAYOUTS:
         message = f"there is no dataset {name!r}; there are {', '.join(sorted(LAYOUTS))}"
         raise ValueError(message)
-    return _read(name, str(data_folder()))
+    table = _read(name, str(data_folder()))
+    return table if isinstance(table.X, np.ndarray) else replace(table, X=table.X.copy())
 
 
 @cache
 def _read(name: str, _folder: str) -> Table:
-    """Read a dataset once as long as the folder is the same."""
-    return LAYOUTS[name](name)
+    """Read a dataset once as long as the folder is the same; nobody can change the arrays for those who come later."""
+    table = LAYOUTS[name](name)
+    for array in (table.X, table.y, *(rows for split in table.splits for rows in split)):
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
+    return table
 
 
 def _standard(name: str) -> tuple[tuple[Integers, Integers], ...]:

@@ -7,20 +7,23 @@ keep their relative names, so a folder that was filled by hand and one that was 
 Some files cannot be downloaded as they are: their homes ask for an account, or offer another format. Of those, and of
 those that cannot be reached, the error says which file is missing, where it comes from and where to put it.
 
-A folder that holds a ``sha256.txt`` of its own is checked against that in place of the list in the package.
+A folder may hold a ``sha256.txt`` of its own: for files that it lists, it stands in place of the list in the package.
 """
 
 import os
+import re
 import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from epiboost._optional import require
 
 VARIABLE = "EPIBOOST_DATA"
 _CHECKSUMS = "sha256.txt"
+_LINE = re.compile(r"(?P<digest>[0-9a-fA-F]{64})\s+\*?(?P<name>\S.*)")
 _RAW = "https://raw.githubusercontent.com"
 _BENCHMARKS = f"{_RAW}/catboost/benchmarks/45bed9758fa38d84bca5421458242dc38c34c933/quality_benchmarks"
 
@@ -32,10 +35,10 @@ _DOWNLOADS = {
     "kick/": f"{_RAW}/fab796/Studienarbeit/e37633280608f1e3ab8b7221dcf81810fc9acbb3/",
 }
 _PAGES = {
-    "msd/YearPredictionMSD.txt": "https://archive.ics.uci.edu/dataset/203 (unzip it)",
+    "msd/YearPredictionMSD.txt": "https://archive.ics.uci.edu/dataset/203 (a zip file that holds it)",
     "msd/": "https://github.com/danielfrentzel/song-year-predictions-msd "
     "(year and timbre as CSV; or put msd/YearPredictionMSD.txt there)",
-    "ct/": "https://archive.ics.uci.edu/dataset/206 (unzip it)",
+    "ct/": "https://archive.ics.uci.edu/dataset/206 (a zip file that holds it)",
     "click/": "KDD Cup 2012 track 2, the part of 399,482 rows (OpenML dataset 1219)",
     "kdd2009/": "KDD Cup 2009, the small table of Orange, https://www.kdd.org/kdd-cup/view/kdd-cup-2009/Data",
     "splits/": f"{_BENCHMARKS}/prepare_appetency_churn_upselling",
@@ -113,39 +116,48 @@ def path_of(name: str) -> Path:
     folder = data_folder()
     place = folder / name
     wanted = checksums(folder).get(name)
-    if place.is_file():
-        _check(place, wanted, place.stat().st_mtime_ns)
-        return place
     source = source_of(name)
+    if place.is_file():
+        _check(place, wanted, source, place.stat().st_mtime_ns)
+        return place
     if not source.downloads:
         raise _missing(name, source, place, "it cannot be downloaded by itself")
+    if wanted is None:
+        raise _missing(name, source, place, "it is not downloaded, because its SHA-256 is not known")
     pooch = require("pooch", extra="paper", purpose="downloading datasets")
     try:
         download = pooch.HTTPDownloader(progressbar=sys.stderr.isatty())
         pooch.retrieve(source.address, f"sha256:{wanted}", place.name, place.parent, downloader=download)
     except (OSError, ValueError) as error:
-        raise _missing(name, source, place, " ".join(str(error).split())) from error
+        raise _missing(name, source, place, _reason(error, source)) from error
     return place
 
 
 def checksums(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file that is known: those of the folder's own list, or of the package's."""
+    """Return the SHA-256 of each file that is known: those of the package's list, and before them the folder's own."""
     own = folder / _CHECKSUMS
-    return _parsed(own.read_text(encoding="utf-8")) if own.is_file() else _packaged()
+    return _packaged() | (_parsed(own.read_text(encoding="utf-8"), str(own)) if own.is_file() else {})
 
 
 @cache
 def _packaged() -> dict[str, str]:
-    return _parsed(resources.files("epiboost.datasets").joinpath(_CHECKSUMS).read_text(encoding="utf-8"))
+    return _parsed(resources.files("epiboost.datasets").joinpath(_CHECKSUMS).read_text(encoding="utf-8"), _CHECKSUMS)
 
 
-def _parsed(text: str) -> dict[str, str]:
-    pairs = (line.split() for line in text.splitlines() if line.strip())
-    return {name.removeprefix("./"): digest for digest, name in pairs}
+def _parsed(text: str, file: str) -> dict[str, str]:
+    found = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = _LINE.fullmatch(line.strip())
+        if match:
+            found[match["name"].removeprefix("./")] = match["digest"].lower()
+        elif line.strip():
+            message = f"line {number} of {file!r} must be a SHA-256 and the name of a file; got {line.strip()!r}"
+            raise DamagedDataError(message)
+    return found
 
 
 @cache
-def _check(place: Path, wanted: str | None, _changed: int) -> None:
+def _check(place: Path, wanted: str | None, source: Source, _changed: int) -> None:
     """Compare the file with its checksum; once, unless it changes."""
     if wanted is None:
         return
@@ -154,11 +166,15 @@ def _check(place: Path, wanted: str | None, _changed: int) -> None:
     with place.open("rb") as file:
         found = file_digest(file, "sha256").hexdigest()
     if found != wanted:
-        message = (
-            f"{str(place)!r} is not the file that is known: its SHA-256 is {found}, not {wanted}; "
-            "remove it, and it will be fetched anew"
-        )
+        mend = "remove it, and it will be fetched anew" if source.downloads else f"get it again from {source.address}"
+        message = f"{str(place)!r} is not the file that is known: its SHA-256 is {found}, not {wanted}; {mend}"
         raise DamagedDataError(message)
+
+
+def _reason(error: Exception, source: Source) -> str:
+    """Return why a download failed, without the tale of every attempt to connect."""
+    text = " ".join(str(error).split())
+    return f"{urlsplit(source.address).hostname} cannot be reached" if "ConnectionPool(" in text else text
 
 
 def _missing(name: str, source: Source, place: Path, reason: str) -> MissingDataError:

@@ -1,6 +1,7 @@
 """Engines beside each other and beside the paper."""
 
 from collections.abc import Mapping
+from functools import reduce
 
 import numpy as np
 
@@ -26,41 +27,42 @@ def beside(engines: Mapping[str, Results]) -> str:
     Returns
     -------
     str
-        The means of the folds that all of them have run. Empty if there are fewer than two engines or no such fold.
+        The means of the folds that all of them have run, for each method its own. Empty if there are fewer than two
+        engines or no such fold.
     """
     if len(engines) < 2:  # noqa: PLR2004 (nothing to stand beside)
         return ""
     columns = [f"{HEADINGS[method]}, {name}" for method in _METHODS for name in (*engines, "paper")]
     lines = []
     for dataset in (*REGRESSION, *CLASSIFICATION):
-        folds = _shared(dataset, engines)
-        for metric in _METRICS if len(folds) else ():
-            figures: list[float | None] = []
-            for method in _METHODS:
-                figures += [_mean(results, dataset, metric, method, folds) for results in engines.values()]
-                figures.append(_published(dataset, metric, method))
-            if any(value is not None for value in figures):
-                shown = ["" if value is None else _shown(value, metric) for value in figures]
-                lines.append(f"| {NAMES[dataset]} [{len(folds)}] | {METRICS[metric]} | {' | '.join(shown)} |")
+        for metric in _METRICS:
+            shared = {method: _shared(dataset, metric, method, engines) for method in _METHODS}
+            most = max(map(len, shared.values()))
+            if not most:
+                continue
+            shown = []
+            for method, folds in shared.items():
+                fewer = f" [{len(folds)}]" if len(folds) < most else ""
+                means = [_mean(results, dataset, metric, method, folds) for results in engines.values()]
+                shown += ["" if value is None else _shown(value, metric) + fewer for value in means]
+                theirs = _published(dataset, metric, method)
+                shown.append("" if theirs is None else _shown(theirs, metric))
+            lines.append(f"| {NAMES[dataset]} [{most}] | {METRICS[metric]} | {' | '.join(shown)} |")
     if not lines:
         return ""
     head = [f"| dataset [folds] | metric | {' | '.join(columns)} |", "|" + "---|" * (len(columns) + 2)]
     return "\n".join([*head, *lines]) + "\n"
 
 
-def _shared(dataset: str, engines: Mapping[str, Results]) -> Integers:
+def _shared(dataset: str, metric: str, method: str, engines: Mapping[str, Results]) -> Integers:
     """Return the folds of a dataset that all engines have run."""
-    found = [results.values(dataset, "nll", _METHODS[0]) for results in engines.values()]
-    folds = [np.empty(0, dtype=np.int64) if values is None else np.flatnonzero(~np.isnan(values)) for values in found]
-    shared = folds[0]
-    for other in folds[1:]:
-        shared = np.intersect1d(shared, other)
-    return shared
+    found = (results.folds_of(dataset, metric, method) for results in engines.values())
+    return reduce(np.intersect1d, found)
 
 
 def _mean(results: Results, dataset: str, metric: str, method: str, folds: Integers) -> float | None:
     values = results.values(dataset, metric, method)
-    return None if values is None else float(np.nanmean(values[folds]))
+    return None if values is None or not len(folds) else float(values[folds].mean())
 
 
 def _published(dataset: str, metric: str, method: str) -> float | None:

@@ -22,6 +22,7 @@ class Trainer:
         self.fold = fold
         self.protocol = protocol
         self.seed = seed
+        self.parameters: dict[str, Parts] = {}
         self.common: dict[str, Any] = {
             "engine": engine,
             "n_jobs": n_jobs,
@@ -53,12 +54,21 @@ class Trainer:
         best = min(tried, key=lambda one: one["validation_nll"])
         return {name: best[name] for name in ("max_depth", "learning_rate")}, tried
 
+    def record(self, name: str, model: Model) -> None:
+        """Take note of all parameters of a model, those that were left to their defaults among them."""
+        self.parameters[name] = parameters_of(model)
+
     def judge(self, model: Model) -> dict[str, Any]:
         """Return the figures of a model on the fold."""
         return measure(model.predict_posterior(self.fold.X_test), self._outside(model), self.fold)
 
     def _outside(self, model: Model) -> Posterior | None:
         return None if self.fold.X_out is None else model.predict_posterior(self.fold.X_out)
+
+
+def parameters_of(model: Model) -> Parts:
+    """Return the parameters that the figures of a model rest on; threads are not among them."""
+    return {name: value for name, value in model.get_params().items() if name not in {"n_jobs", "verbose"}}
 
 
 def log_density(posterior: Posterior, y: AnyArray) -> Floats:
@@ -76,7 +86,7 @@ def sgb(trainer: Trainer, clock: Clock) -> Parts:
             trainer, clock, "sgb_ensemble", ensemble="sgb", n_members=trainer.protocol.n_members, **chosen
         ),
     }
-    return {"chosen": chosen, "grid": tried, "results": results}
+    return {"chosen": chosen, "grid": tried, "parameters": trainer.parameters, "results": results}
 
 
 def sglb(trainer: Trainer, clock: Clock) -> Parts:
@@ -88,11 +98,18 @@ def sglb(trainer: Trainer, clock: Clock) -> Parts:
     fold = trainer.fold
     with clock("vsglb"):
         virtual = trainer.train(fold.X, fold.y, ensemble="virtual", n_members=members, **chosen)
+    trainer.record("vsglb", virtual)
     whole = copy.copy(virtual)
     whole.prefixes_ = None  # the chain as it is at its end: the single model
     with clock("judge"):
         results |= {"vsglb": trainer.judge(virtual), "sglb_single": trainer.judge(whole)}
-    return {"chosen": chosen, "temperature": trainer.common.get("temperature", 1.0), "grid": tried, "results": results}
+    return {
+        "chosen": chosen,
+        "temperature": trainer.common.get("temperature", 1.0),
+        "grid": tried,
+        "parameters": trainer.parameters,
+        "results": results,
+    }
 
 
 def budget(trainer: Trainer, clock: Clock, chosen: Parts) -> Parts:
@@ -115,11 +132,12 @@ def budget(trainer: Trainer, clock: Clock, chosen: Parts) -> Parts:
             **{**chosen, "learning_rate": rate},
         )
         results[name]["n_estimators"], results[name]["learning_rate"] = trees, rate
-    return {"chosen": chosen, "results": results}
+    return {"chosen": chosen, "parameters": trainer.parameters, "results": results}
 
 
 def _run(trainer: Trainer, clock: Clock, name: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401 (parameters)
     with clock(name):
         model = trainer.train(trainer.fold.X, trainer.fold.y, **options)
+    trainer.record(name, model)
     with clock("judge"):
         return trainer.judge(model)

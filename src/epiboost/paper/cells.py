@@ -1,12 +1,13 @@
 """Cells: one JSON file for each dataset, fold, method and engine, written whole or not at all.
 
 A cell holds everything that a table needs, and a digest of itself, so that a file that was cut short, edited or written
-by another protocol is known for what it is and done again.
+by another protocol is known for what it is and done again. What later versions record besides is missing from older
+cells; it is unknown of them, and they count.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,11 @@ Content = dict[str, Any]
 
 
 class DamagedCellError(ValueError):
-    """A file that is not a whole cell."""
+    """A file that is not a whole cell; it may be replaced."""
+
+
+class UnknownCellError(ValueError):
+    """Something in the place of a cell that must not be replaced: a cell of a later version, or a folder."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -60,25 +65,33 @@ def read(folder: Path, key: Key) -> Content | None:
     ------
     DamagedCellError
         If the file is not what `write` put there.
+    UnknownCellError
+        If it is of a later version, or a folder.
     """
     path = folder / key.name
+    return parse(path, key) if path.exists() else None
+
+
+def parse(path: Path, key: Key) -> Content:
+    """Return the content of a cell's file."""
+    if path.is_dir():
+        message = f"{str(path)!r} is a folder in the place of a cell; remove it"
+        raise UnknownCellError(message)
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _damaged(path, f"it cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise _damaged(path, "it is not text") from error
-    return parse(text, key, path)
-
-
-def parse(text: str, key: Key, path: Path) -> Content:
-    """Return the content of a cell's file."""
-    try:
-        content = json.loads(text)
     except ValueError as error:
         raise _damaged(path, f"it is not JSON: {error}") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or not isinstance(content.get("format"), int):
         raise _damaged(path, "it is not a cell")
+    if content["format"] > FORMAT:
+        message = (
+            f"the cell {str(path)!r} is of format {content['format']}, and this version knows formats up to {FORMAT}"
+        )
+        raise UnknownCellError(message)
     digest = content.pop("digest", None)
     if digest != _digest(content):
         raise _damaged(path, "it has been changed since it was written")
@@ -89,13 +102,18 @@ def parse(text: str, key: Key, path: Path) -> Content:
     return content
 
 
-def all_cells(folder: Path) -> Iterator[Content]:
-    """Return every cell of a folder in the order of their keys; a damaged one is an error."""
+def all_cells(folder: Path) -> tuple[list[Content], list[str]]:
+    """Return every whole cell of a folder in the order of their keys, and what to say of files that are none."""
+    contents, notes = [], []
     for path in sorted(folder.glob("*/*/*.json")):
         fold, _, method = path.stem.partition("-")
-        if fold.isdigit() and method:  # not so the draft of a run that was killed
+        if fold.isdecimal() and method:  # not so the draft of a run that was killed
             key = Key(path.parent.parent.name, path.parent.name, int(fold), method)
-            yield parse(path.read_text(encoding="utf-8", errors="replace"), key, path)
+            try:
+                contents.append(parse(path, key))
+            except (DamagedCellError, UnknownCellError) as error:
+                notes.append(str(error))
+    return contents, notes
 
 
 def _digest(content: Content) -> str:

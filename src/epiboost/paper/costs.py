@@ -1,5 +1,6 @@
 """What a run cost, by dataset and piece of work."""
 
+from epiboost.paper.methods import METHODS
 from epiboost.paper.problem import CLASSIFICATION, REGRESSION
 from epiboost.paper.results import Results
 from epiboost.paper.tables import NAMES
@@ -7,9 +8,11 @@ from epiboost.paper.tables import NAMES
 _PIECES = {
     "sgb grid": "grid SGB",
     "sglb grid": "grid SGLB",
+    "sgb sgb_single": "one chain",
     "sgb sgb_ensemble": "SGB ensemble",
     "sglb sglb_ensemble": "SGLB ensemble",
     "sglb vsglb": "one chain",
+    "other": "other",
     "budget": "budget",
     "judge": "judging",
     "forest": "one forest",
@@ -19,16 +22,25 @@ _PIECES = {
 }
 
 
-def costs(results: Results) -> str:
-    """Return a Markdown table of processor seconds, summed over folds; the longest piece of a dataset is bold."""
+def costs(results: Results, *, others: bool = True) -> str:
+    """Return a Markdown table of processor seconds, summed over folds; the longest piece of a dataset is bold.
+
+    Parameters
+    ----------
+    results : Results
+    others : bool
+        Whether methods that need no boosting engine are in it.
+    """
     found: dict[str, dict[str, float]] = {}
     walls: dict[str, float] = {}
     for (dataset, piece), (wall, cpu) in results.seconds.items():
+        if not others and METHODS[piece.partition(" ")[0]].engine is not None:
+            continue
         column = _column(piece)
         own = found.setdefault(dataset, {})
         own[column] = own.get(column, 0.0) + cpu
         walls[dataset] = walls.get(dataset, 0.0) + wall
-    columns = [name for name in _PIECES.values() if any(name in own for own in found.values())]
+    columns = [name for name in dict.fromkeys(_PIECES.values()) if any(name in own for own in found.values())]
     head = ["dataset", *columns, "all, CPU s", "all, wall s"]
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for dataset in (*REGRESSION, *CLASSIFICATION):
@@ -48,7 +60,7 @@ def _column(piece: str) -> str:
         return _PIECES[method]
     if part == "judge":
         return _PIECES["judge"]
-    return _PIECES.get(piece, _PIECES["sgb sgb_ensemble"])
+    return _PIECES.get(piece, _PIECES["other"])
 
 
 def _shown(seconds: float | None, *, bold: bool) -> str:

@@ -21,7 +21,8 @@ from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats
 from epiboost.datasets import Heart, Spiral, make_heart, make_spiral, spiral_features
 from epiboost.members import EnsembleKind
-from epiboost.paper.protocol import Protocol
+from epiboost.paper.origin import versions
+from epiboost.paper.protocol import REHEARSAL, Protocol
 from epiboost.plots import HeatMap, MapDisplay, spiral_grid
 from epiboost.uncertainty import Uncertainty
 
@@ -77,6 +78,8 @@ def draw(name: str, folder: Path, protocol: Protocol, *, engine: str, n_jobs: in
     figure = require("matplotlib.figure", extra="plot", purpose="drawing the figures").Figure(
         figsize=(_PANEL[0] * _PANELS[name], _PANEL[1]), layout="constrained"
     )
+    if protocol == REHEARSAL:
+        figure.suptitle("a rehearsal on tiny models")
     axes = list(np.ravel(figure.subplots(1, _PANELS[name])))
     {"heart": _draw_heart, "spiral": _draw_spiral, "virtual": _draw_virtual}[name](maps, axes)
     folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +87,9 @@ def draw(name: str, folder: Path, protocol: Protocol, *, engine: str, n_jobs: in
     with whole_file(picture) as draft:
         figure.savefig(draft, dpi=_DOTS_PER_INCH)
     with whole_file(counted) as draft:
-        draft.write_text(json.dumps({of: one.to_json() for of, one in maps.items()}, indent=1) + "\n", encoding="utf-8")
+        rests_on = {"engine": engine, "seed": _SEED, "protocol": protocol.to_json(), "versions": versions(engine)}
+        found = {of: one.to_json() for of, one in maps.items()} | {"rests_on": rests_on}
+        draft.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return [picture, counted]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._typing import AnyArray, Floats
 from epiboost.members import EnsembleKind
+from epiboost.paper.boosted import parameters_of
 from epiboost.paper.clock import Clock
 from epiboost.paper.measures import measure
 from epiboost.paper.problem import Fold
@@ -29,7 +30,11 @@ def forest(fold: Fold, protocol: Protocol, seed: int, n_jobs: int | None, clock:
             "vrf": measure(inside, out, fold),
             "rf_single": measure(_joined(inside), None if out is None else _joined(out), fold),
         }
-    return {"chosen": {"max_depth": protocol.forest_depth}, "results": results}
+    return {
+        "chosen": {"max_depth": protocol.forest_depth},
+        "parameters": {"vrf": parameters_of(model)},
+        "results": results,
+    }
 
 
 def forests(fold: Fold, protocol: Protocol, seed: int, n_jobs: int | None, clock: Clock) -> dict[str, Any]:
@@ -40,7 +45,11 @@ def forests(fold: Fold, protocol: Protocol, seed: int, n_jobs: int | None, clock
     with clock("judge"):
         out = None if outside is None else model.predict_posterior(outside)
         results = {"rf_ensemble": measure(model.predict_posterior(test), out, fold)}
-    return {"chosen": {"max_depth": protocol.forest_depth}, "results": results}
+    return {
+        "chosen": {"max_depth": protocol.forest_depth},
+        "parameters": {"rf_ensemble": parameters_of(model)},
+        "results": results,
+    }
 
 
 def _model(

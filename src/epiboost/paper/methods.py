@@ -1,14 +1,9 @@
 """The methods by name: what each makes of a fold, and what it needs."""
 
 import importlib.util
-import os
-import platform
 import time
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from epiboost.paper import boosted
@@ -17,7 +12,8 @@ from epiboost.paper.clock import Clock
 from epiboost.paper.deep import deep_ensembles
 from epiboost.paper.forests import forest, forests
 from epiboost.paper.natural import natural
-from epiboost.paper.problem import Fold, problem
+from epiboost.paper.origin import REVISION, checksum, machine, seed_of, versions
+from epiboost.paper.problem import Fold, outside_file, problem
 from epiboost.paper.protocol import Protocol
 
 Earlier = Callable[[str], Content]
@@ -61,12 +57,15 @@ class Method:
     regression_only : bool
     package : str or None
         What must be installed.
+    after : str or None
+        The method whose cell it reads.
     """
 
     fill: Callable[[Work], Parts]
     engine: str | None = None
     regression_only: bool = False
     package: str | None = None
+    after: str | None = None
 
     @property
     def is_there(self) -> bool:
@@ -85,7 +84,9 @@ def _forests(work: Work) -> Parts:
 METHODS = {
     "sgb": Method(lambda work: boosted.sgb(work.trainer, work.clock)),
     "sglb": Method(lambda work: boosted.sglb(work.trainer, work.clock)),
-    "budget": Method(lambda work: boosted.budget(work.trainer, work.clock, work.earlier("sglb")["chosen"])),
+    "budget": Method(
+        lambda work: boosted.budget(work.trainer, work.clock, work.earlier("sglb")["chosen"]), after="sglb"
+    ),
     "forest": Method(_forest, engine="forest"),
     "forests": Method(_forests, engine="forest"),
     "ngboost": Method(
@@ -127,49 +128,13 @@ def run(key: Key, protocol: Protocol, n_jobs: int | None, earlier: Earlier) -> C
         "task": fold.task,
         "rows_train": len(fold.y),
         "rows_test": len(fold.y_test),
-        "outside": fold.X_out is not None,
+        "data": checksum(fold.X, fold.y, fold.X_test, fold.y_test),
+        "outside": fold.X_out is not None and {"file": outside_file(key.dataset), "sha256": checksum(fold.X_out)},
         "seed": seed,
+        "revision": REVISION,
         "seconds": clock.seconds,
         "protocol": protocol.to_json(),
         "versions": versions(key.engine),
         "machine": {**machine(), "threads": n_jobs},
         "date": time.strftime("%Y-%m-%d", time.gmtime(start)),
     }
-
-
-def seed_of(key: Key) -> int:
-    """Return the seed of a cell; methods of a fold that build on each other have the same.
-
-    >>> seed_of(Key("native", "yacht", 3, "budget")) == seed_of(Key("native", "yacht", 3, "sglb"))
-    True
-    """
-    return zlib.crc32(f"{key.dataset}/{key.fold}".encode()) % 2**31
-
-
-def versions(engine: str) -> dict[str, str]:
-    """Return the versions of what figures rest on."""
-    packages = ["epiboost", "numpy", "scikit-learn", *([engine] if engine not in {"native", "forest"} else [])]
-    found = {"python": platform.python_version()}
-    for package in packages:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
-
-
-def machine() -> dict[str, Any]:
-    """Return what the times rest on: the processor and the cores this process may use."""
-    return {
-        "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-    }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()

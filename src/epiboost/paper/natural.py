@@ -42,7 +42,11 @@ def natural(fold: Fold, protocol: Protocol, seed: int, clock: Clock) -> dict[str
     with clock("judge"):
         inside = _posterior(model, fold.X_test)
         figures = measure(inside, None if fold.X_out is None else _posterior(model, fold.X_out), fold)
-    return {"chosen": {"n_estimators": trees, "learning_rate": _RATE}, "results": {"ngboost": figures}}
+    return {
+        "chosen": {"n_estimators": trees, "learning_rate": _RATE},
+        "parameters": {"ngboost": {"n_estimators": trees, **options}},
+        "results": {"ngboost": figures},
+    }
 
 
 def _posterior(model: Any, X: Any) -> Posterior:  # noqa: ANN401 (NGBoost has no types)

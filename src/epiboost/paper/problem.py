@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.datasets import MissingDataError, Table, load
-from epiboost.datasets.layouts import slices, songs
+from epiboost.datasets import DamagedDataError, MissingDataError, Table, load
+from epiboost.datasets.layouts import SLICES, slices, songs, songs_file
 from epiboost.datasets.registry import data_folder
 from epiboost.datasets.table import Task
 from epiboost.paper.protocol import CLASS_VALIDATION_SHARE, TEST_SHARE, VALIDATION_SHARE
@@ -149,11 +149,11 @@ def outside_rows(X: Floats, categorical: tuple[int, ...], n: int, *, source_of: 
     Returns
     -------
     array of shape (n, features) or None
-        None if the source is not here.
+        None if the source is not here, or not whole.
     """
     try:
         source = outside_source(source_of)
-    except MissingDataError:
+    except (MissingDataError, DamagedDataError):
         return None
     rng = np.random.default_rng([seed, zlib.crc32(source_of.encode())])
     order = np.resize(rng.permutation(len(source)), n)
@@ -171,6 +171,11 @@ def outside_rows(X: Floats, categorical: tuple[int, ...], n: int, *, source_of: 
 def outside_source(dataset: str) -> Floats:
     """Return the rows that lie outside of a dataset, before they are rescaled."""
     return _external(dataset in _FROM_SLICES, str(data_folder()))
+
+
+def outside_file(dataset: str) -> str:
+    """Return the file that the rows outside of a dataset come from."""
+    return SLICES if dataset in _FROM_SLICES else songs_file()
 
 
 @cache

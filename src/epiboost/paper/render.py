@@ -29,20 +29,21 @@ _COLUMNS = (
 
 def markdown(name: str, entries: Sequence[Entry], *, note: str = "") -> str:
     """Return a table as Markdown: ours, in brackets published and difference; bold is not different from the best."""
-    parts = [f"## {TITLES[name]}", *([note] if note else [])]
+    parts = [f"## {TITLES[name]}", *([f"**{note}**"] if note else [])]
     for block, own in _blocks(entries):
         methods = _methods(own)
         titles = " | ".join(["dataset", "metric", *(HEADINGS[method] for method in methods)])
         lines = [f"**{block}**", "", f"| {titles} |", "|" + "---|" * (len(methods) + 2)]
         lines += [f"| {' | '.join(row)} |" for row in _rows(own, methods, _markdown_entry)]
         parts.append("\n".join(lines))
-    parts += [f"- {line}" for line in _remarks(entries)]
-    return "\n\n".join(part for part in parts if not part.startswith("- ")) + _list(parts)
+    remarks = "\n".join(f"- {line}" for line in _remarks(entries))
+    return "\n\n".join([*parts, *([remarks] if remarks else [])]) + "\n"
 
 
-def latex(name: str, entries: Sequence[Entry]) -> str:
+def latex(name: str, entries: Sequence[Entry], *, note: str = "") -> str:
     """Return a table as LaTeX, which needs the package booktabs."""
-    parts = [f"% {TITLES[name]}", *(f"% {line}" for line in _remarks(entries))]
+    remarks = [*([note] if note else []), "Needs \\usepackage{booktabs}.", *_remarks(entries)]
+    parts = ["\n".join(f"% {line}" for line in (TITLES[name], *remarks))]
     for block, own in _blocks(entries):
         methods = _methods(own)
         lines = [
@@ -55,7 +56,7 @@ def latex(name: str, entries: Sequence[Entry]) -> str:
             "\\end{tabular}",
         ]
         parts.append("\n".join(lines))
-    return "\n".join(parts) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def table_csv(name: str, entries: Sequence[Entry], *, engine: str) -> str:
@@ -147,20 +148,21 @@ def _remarks(entries: Sequence[Entry]) -> list[str]:
     """Return what a reader must know: what is missing, what is of fewer folds, what is quoted."""
     remarks = []
     datasets = dict.fromkeys(one.dataset for one in entries)
-    missing = [NAMES[d] for d in datasets if all(one.value is None for one in entries if one.dataset == d)]
+    quoted_sets = {one.dataset for one in entries if one.published is not None}
+    missing = [
+        NAMES[d] for d in datasets if d in quoted_sets and all(one.value is None for one in entries if one.dataset == d)
+    ]
     if missing:
         remarks.append(f"Missing, published figures alone: {', '.join(missing)}.")
     if any(one.value is not None and not one.all_folds for one in entries):
-        remarks.append("A number in square brackets says of how many folds a figure is; without, it is of all.")
+        remarks.append(
+            "A number in square brackets says of how many folds a figure is; without, it is of all. Such a figure has "
+            "no difference from the published one. It is compared with the best on its own folds; few tell little."
+        )
     quoted = [m for m in _methods(entries) if all(one.value is None for one in entries if one.method == m)]
     if quoted and len(missing) < len(datasets):
         remarks.append(f"Quoted as published, not run here: {', '.join(HEADINGS[m] for m in quoted)}.")
     return remarks
-
-
-def _list(parts: Sequence[str]) -> str:
-    lines = [part for part in parts if part.startswith("- ")]
-    return ("\n\n" + "\n".join(lines) if lines else "") + "\n"
 
 
 def _plain(value: float | None) -> str:

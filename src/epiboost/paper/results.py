@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from epiboost._typing import Floats
+from epiboost._typing import Floats, Integers
 from epiboost.paper.cells import Content
 from epiboost.paper.methods import OWN_ENGINES
 from epiboost.paper.packing import unpack
-from epiboost.paper.significance import best_of, not_different
+from epiboost.paper.significance import not_different
 
 SMALLER_IS_BETTER = ("nll", "rmse", "error_percent")
 
@@ -45,6 +45,11 @@ class Results:
         values = self.values(dataset, metric, method)
         return None if values is None else float(np.nanmean(values))
 
+    def folds_of(self, dataset: str, metric: str, method: str) -> Integers:
+        """Return the numbers of the folds that have a value."""
+        values = self.values(dataset, metric, method)
+        return np.flatnonzero(np.isfinite(values)) if values is not None else np.empty(0, dtype=np.int64)
+
     def values(self, dataset: str, metric: str, method: str) -> Floats | None:
         """Return the value of each fold, or None if there is none."""
         values = self.folds.get((dataset, method), {}).get(metric)
@@ -61,15 +66,11 @@ class Results:
         if not pairs:
             return set()
         smaller = next(iter(pairs.values()))[0] in SMALLER_IS_BETTER
-        samples = {name: self._samples(dataset, *pair) for name, pair in pairs.items()}
-        if any(len(values) < 2 for values in samples.values()):  # noqa: PLR2004 (one split and no value a row)
-            means = {name: float(np.nanmean(values)) for name, values in samples.items()}
-            return {pairs[best_of(means, smaller)]}
+        by_row = {name: self.rows.get((dataset, method), {}).get(metric) for name, (metric, method) in pairs.items()}
+        by_fold = {name: self.folds[dataset, method][metric] for name, (metric, method) in pairs.items()}
+        rows = {name: values for name, values in by_row.items() if values is not None}
+        samples = rows if len(rows) == len(pairs) else by_fold
         return {pairs[name] for name in not_different(samples, smaller_is_better=smaller)}
-
-    def _samples(self, dataset: str, metric: str, method: str) -> Floats:
-        rows = self.rows.get((dataset, method), {})
-        return rows.get(metric, self.folds[dataset, method][metric])
 
 
 def collect(contents: Iterable[Content], engine: str) -> Results:

@@ -10,21 +10,27 @@ import signal
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 from epiboost.paper import cells, methods
-from epiboost.paper.cells import Content, DamagedCellError, Key
+from epiboost.paper.cells import Content, DamagedCellError, Key, UnknownCellError
 from epiboost.paper.methods import METHODS
+from epiboost.paper.origin import cores, why_older
 from epiboost.paper.protocol import Protocol
 
 Unit = tuple[Key, ...]
 _LOOK_FOR_PARENT = 1.0  # seconds
+
+
+class WorkerDiedError(ChildProcessError):
+    """A process that ended before its cell was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,7 @@ class Event:
 
     Attributes
     ----------
-    kind : {"started", "done", "damaged"}
+    kind : {"started", "done", "damaged", "unknown"}
     key : Key
     text : str
         What a user should read, if anything.
@@ -47,24 +53,54 @@ class Event:
     seconds: float = 0.0
 
 
-def pending(folder: Path, keys: Iterable[Key], protocol: Protocol) -> tuple[list[Key], list[Event]]:
-    """Return the cells that are still to be done, and what was found damaged.
+def pending(
+    folder: Path,
+    keys: Iterable[Key],
+    protocol: Protocol,
+    *,
+    renew: bool = False,
+    no_source: Container[str] = (),
+) -> tuple[list[Key], list[Event]]:
+    """Return the cells that are still to be done, and what was found damaged or is not known.
 
-    A cell of another protocol is done again, and so is one of a time when there were no rows from outside.
+    A cell of another protocol is done again, and so is one of a time when there were no rows from outside, and one
+    that builds on a cell that is done again.
+
+    Parameters
+    ----------
+    folder : path
+    keys : iterable of Key
+    protocol : Protocol
+    renew : bool
+        Whether cells of another revision or seed are done again too.
+    no_source : container of str
+        Datasets whose rows from outside are not to be had now: their cells without them stay.
     """
-    left, found = [], []
+    left: dict[Key, None] = {}
+    found = []
+    keys = list(keys)
     for key in keys:
         try:
             content = cells.read(folder, key)
+        except UnknownCellError as error:
+            found.append(Event("unknown", key, f"{error}; it is left out"))
+            continue
         except DamagedCellError as error:
             found.append(Event("damaged", key, f"{error}; it is done again"))
             content = None
-        if content is None or content["protocol"] != protocol.to_json() or not content["outside"]:
-            left.append(key)
-    return left, found
+        if content is None or _is_stale(content, protocol, renew=renew, no_source=no_source):
+            left[key] = None
+    built_on = {key: METHODS[key.method].after for key in keys}
+    return [key for key in keys if key in left or replace(key, method=built_on[key] or "") in left], found
 
 
-def run(folder: Path, keys: Sequence[Key], protocol: Protocol, *, jobs: int) -> Iterator[Event]:
+def _is_stale(content: Content, protocol: Protocol, *, renew: bool, no_source: Container[str]) -> bool:
+    if content["protocol"] != protocol.to_json() or (renew and why_older(content)):
+        return True
+    return not content["outside"] and content["dataset"] not in no_source
+
+
+def run(folder: Path, keys: Sequence[Key], protocol: Protocol, *, jobs: int) -> Generator[Event]:
     """Do the cells, and tell what happens.
 
     Parameters
@@ -77,8 +113,9 @@ def run(folder: Path, keys: Sequence[Key], protocol: Protocol, *, jobs: int) -> 
     jobs : int
         Processes; they share the cores.
     """
-    threads = max(1, (os.cpu_count() or 1) // jobs)
     units = _units(keys)
+    jobs = max(1, min(jobs, len(units)))
+    threads = max(1, cores() // jobs)
     if jobs == 1:
         for unit in units:
             for key in unit:
@@ -95,6 +132,9 @@ def run(folder: Path, keys: Sequence[Key], protocol: Protocol, *, jobs: int) -> 
 
         try:
             yield from _in_pool(deque(units), jobs, submit)
+        except BrokenProcessPool as error:
+            message = "a process that ran a cell was ended from outside, for want of memory perhaps; run the same again"
+            raise WorkerDiedError(message) from error
         except BaseException:
             _end_workers(pool)
             raise
@@ -105,7 +145,7 @@ def do(folder: Path, key: Key, protocol: Protocol, threads: int) -> Event:
 
     def earlier(method: str) -> Content:
         other = Key(key.engine, key.dataset, key.fold, method)
-        left, _ = pending(folder, [other], protocol)
+        left, _ = pending(folder, [other], protocol, no_source={other.dataset})
         if left:
             do(folder, other, protocol, threads)
         content = cells.read(folder, other)
@@ -173,7 +213,7 @@ def _leave_with_parent(parent: int) -> None:
 
 def _end_workers(pool: ProcessPoolExecutor) -> None:
     """Stop the processes at once; what they had written is whole."""
+    workers: Any = list((getattr(pool, "_processes", None) or {}).values())  # a pool that is shut down forgets them
     pool.shutdown(wait=False, cancel_futures=True)
-    workers: Any = getattr(pool, "_processes", None) or {}
-    for worker in list(workers.values()):
+    for worker in workers:
         worker.terminate()

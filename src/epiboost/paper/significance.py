@@ -4,6 +4,9 @@ Methods are compared in pairs by a t-test: over folds where a dataset has severa
 A p-value above 0.05 means that a method is not different from the best. Ratios of rejection and areas have no value a
 row, so of a dataset with one split only the best itself is marked.
 
+The best is the one of the best mean among the methods with the most folds. A method of fewer folds is compared with it
+on those that both have, and is marked unless it is worse there.
+
 >>> import numpy as np
 >>> samples = {"a": np.array([1.0, 1.1, 0.9]), "b": np.array([1.01, 1.08, 0.93]), "c": np.array([2.0, 2.2, 2.0])}
 >>> sorted(not_different(samples, smaller_is_better=True))
@@ -27,8 +30,7 @@ def not_different(samples: Mapping[str, Floats], *, smaller_is_better: bool) -> 
     Parameters
     ----------
     samples : mapping from str to array
-        A value a fold or a row, in the same order for each method; NaN where one has none. The best is the one of the
-        best mean over folds that all have, and is compared with each other one on those that both have.
+        A value a fold or a row, in the same order for each method; NaN where one has none.
     smaller_is_better : bool
     """
     if not samples:
@@ -37,26 +39,20 @@ def not_different(samples: Mapping[str, Floats], *, smaller_is_better: bool) -> 
     padded = {
         name: np.pad(values, (0, length - len(values)), constant_values=np.nan) for name, values in samples.items()
     }
-    shared = np.all([np.isfinite(values) for values in padded.values()], axis=0)
-    means = {
-        name: float(values[shared].mean() if shared.any() else np.nanmean(values)) for name, values in padded.items()
-    }
-    best = best_of(means, smaller_is_better)
-    return {name for name, values in padded.items() if name == best or _alike(padded[best], values)}
+    counts = {name: int(np.isfinite(values).sum()) for name, values in padded.items()}
+    most = max(counts.values())
+    sign = 1.0 if smaller_is_better else -1.0
+    losses = {name: sign * values for name, values in padded.items()}
+    best = min((name for name in losses if counts[name] == most), key=lambda name: float(np.nanmean(losses[name])))
+    return {name for name in losses if name == best or not _worse(losses[name], losses[best])}
 
 
-def best_of(means: Mapping[str, float], smaller_is_better: bool) -> str:
-    """Return the method of the best mean."""
-    return (min if smaller_is_better else max)(means, key=lambda name: means[name])
-
-
-def _alike(first: Floats, second: Floats) -> bool:
-    both = np.isfinite(first) & np.isfinite(second)
-    difference = first[both] - second[both]
-    if len(difference) < _LEAST:
-        return False
-    if not difference.any():
+def _worse(losses: Floats, best: Floats) -> bool:
+    """Say whether losses are larger than the best ones by more than chance; of a single pair chance is not known."""
+    both = np.isfinite(losses) & np.isfinite(best)
+    more = losses[both] - best[both]
+    if len(more) < _LEAST:
         return True
-    if np.ptp(difference) == 0.0:
+    if more.mean() <= 0.0:
         return False
-    return bool(ttest_rel(first[both], second[both]).pvalue > SIGNIFICANCE)
+    return bool(np.ptp(more) == 0.0 or ttest_rel(losses[both], best[both]).pvalue <= SIGNIFICANCE)

@@ -3,7 +3,6 @@
 A table is a list of entries; `epiboost.paper.render` makes Markdown, LaTeX and CSV of them.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,8 +112,8 @@ class Entry:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published."""
-        if self.value is None or self.published is None:
+        """Ours less the published; none where ours is of other folds."""
+        if self.value is None or self.published is None or not self.all_folds:
             return None
         return self.value - self.published.value
 
@@ -178,7 +177,7 @@ TABLES: dict[str, tuple[Block, ...]] = {
             title,
             "",
             datasets,
-            (("nll",), (error,), ("prr_total",), ("prr_knowledge",), AUC, ("train_seconds",)),
+            (("nll",), (error,), PRR, AUC, ("train_seconds",)),
             ("single", "vsglb", "short_10", "short_20"),
         )
         for title, datasets, error in (
@@ -197,23 +196,20 @@ TITLES = {
 }
 
 
-def build(name: str, results: Results, datasets: Sequence[str] | None = None) -> list[Entry]:
-    """Return the entries of a table.
+def build(name: str, results: Results) -> list[Entry]:
+    """Return the entries of a table, those of datasets without cells among them.
 
     Parameters
     ----------
     name : str
         One of `TABLES`.
     results : Results
-    datasets : sequence of str, optional
-        Only these.
     """
     entries = []
     for block in TABLES[name]:
         for dataset in block.datasets:
-            if datasets is None or dataset in datasets:
-                for group in block.groups:
-                    entries += _group(block, dataset, group, results)
+            for group in block.groups:
+                entries += _group(block, dataset, group, results)
     return entries
 
 

@@ -3,6 +3,7 @@
 On a terminal it is a bar with a line for each cell in work; elsewhere, one line for each cell that is done.
 """
 
+import os
 import sys
 import time
 from collections import defaultdict
@@ -37,17 +38,17 @@ class Forecast:
         self.known: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
 
     def done(self, event: Event) -> None:
-        """Take note of a cell that is done or cannot be."""
+        """Take note of a cell that is done."""
         self.left.pop(event.key, None)
         if event.kind == "done":
             self.known[event.key.engine, event.key.method, event.key.dataset].append(event.seconds)
 
-    def seconds(self) -> float | None:
-        """Return the seconds that are left, or None if nothing is known of a method yet."""
+    def seconds(self) -> tuple[float, bool]:
+        """Return the seconds that are left, and whether every cell is in them: nothing is known of a new method yet."""
         rates: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
         for (engine, method, dataset), taken in self.known.items():
             rates[engine, method].append(sum(taken) / len(taken) / ROWS[dataset])
-        total = 0.0
+        total, all_known = 0.0, True
         for key in self.left:
             own = self.known.get((key.engine, key.method, key.dataset))
             like = rates.get((key.engine, key.method))
@@ -56,8 +57,8 @@ class Forecast:
             elif like:
                 total += sum(like) / len(like) * ROWS[key.dataset]
             else:
-                return None
-        return total / self.jobs
+                all_known = False
+        return total / self.jobs, all_known
 
 
 @contextmanager
@@ -68,7 +69,7 @@ def view(keys: Sequence[Key], *, jobs: int) -> Iterator[View]:
         yield _nothing
         return
     forecast = Forecast(keys, jobs)
-    if stream.isatty():
+    if stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}:
         try:
             import rich.live  # noqa: F401, PLC0415 (optional, and slow to import)
         except ImportError:
@@ -80,18 +81,23 @@ def view(keys: Sequence[Key], *, jobs: int) -> Iterator[View]:
     yield _Lines(forecast, len(keys), stream)
 
 
-def in_words(seconds: float | None) -> str:
+def in_words(seconds: float) -> str:
     """Say how long.
 
-    >>> in_words(75), in_words(3700), in_words(None)
-    ('1 min 15 s', '1 h 1 min', 'unknown')
+    >>> in_words(75), in_words(3700)
+    ('1 min 15 s', '1 h 1 min')
     """
-    if seconds is None:
-        return "unknown"
     whole = round(seconds)
     if whole >= _HOUR:
         return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
     return f"{whole // _MINUTE} min {whole % _MINUTE} s" if whole >= _MINUTE else f"{whole} s"
+
+
+def _left(forecast: Forecast) -> str:
+    known, all_known = forecast.seconds()
+    if not known and not all_known:
+        return "time left not known yet"
+    return f"{'' if all_known else 'at least '}{in_words(known)} left"
 
 
 def _nothing(event: Event, /) -> None:
@@ -109,8 +115,7 @@ class _Lines:
             return
         self.forecast.done(event)
         done = self.total - len(self.forecast.left)
-        left = in_words(self.forecast.seconds())
-        self.stream.write(f"{done}/{self.total} {event.key}: {event.seconds:.1f} s; {left} left\n")
+        self.stream.write(f"{done}/{self.total} {event.key}: {event.seconds:.1f} s; {_left(self.forecast)}\n")
         self.stream.flush()
 
 
@@ -127,7 +132,7 @@ def _live(forecast: Forecast, total: int) -> Iterator[View]:
     def picture() -> Group:
         done = total - len(forecast.left)
         elapsed = in_words(time.monotonic() - begin)
-        head = f"{done} of {total} cells, {elapsed} so far, {in_words(forecast.seconds())} left"
+        head = f"{done} of {total} cells, {elapsed} so far, {_left(forecast)}"
         lines = [f"  {key}, {in_words(time.monotonic() - since)}" for key, since in running.items()]
         return Group(Text("\n".join([head, *lines])), ProgressBar(total=total, completed=done))
 
