@@ -22,15 +22,61 @@ class Quality:
     ----------
     error : float
         Share of wrong predictions, or root mean squared error.
-    baseline : float or None
-        The same for who always says the most frequent class, or the mean; None if that makes no error either.
+    baseline : float
+        The same if one always said the most frequent class of these rows, or their mean.
     losses : tuple of (str, float)
         Other losses by name; lower is better.
+    guessing : tuple of float or None
+        The same losses if one always said the shares of the classes, or the mean and spread of these targets.
+    gain : float or None
+        How many standard errors the error lies below that of guessing; None with too few rows, or if all are alike.
+    likelihood_gain : float or None
+        The same for the likelihood of the classes; None for a regressor.
+    only : str
+        The target, if all rows have the same; empty if not.
     """
 
     error: float
-    baseline: float | None
+    baseline: float
     losses: tuple[tuple[str, float], ...]
+    guessing: tuple[float | None, ...]
+    gain: float | None
+    likelihood_gain: float | None
+    only: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClassQuality:
+    """How well one class is found.
+
+    Attributes
+    ----------
+    label : str
+    n_rows : int
+        Rows of this class.
+    n_said : int
+        Rows that are said to be of it.
+    n_right : int
+        Rows that are said to be of it, and are.
+    auc : float or None
+        Probability that a row of the class has a larger probability of it than one of another class; None without any.
+    """
+
+    label: str
+    n_rows: int
+    n_said: int
+    n_right: int
+    auc: float | None
+
+    @property
+    def found(self) -> float | None:
+        """Share of the class that is found (recall); None if there is no row of it."""
+        return self.n_right / self.n_rows if self.n_rows else None
+
+    @property
+    def right(self) -> float | None:
+        """Share of what is said to be of the class that is (precision); None if nothing is."""
+        return self.n_right / self.n_said if self.n_said else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +88,8 @@ class Honesty:
     claimed, observed : float
         Mean confidence and share of right predictions, or the coverage asked for and that of the intervals.
     calibration_error : float
+    chance : float
+        What the calibration error of a model that says what it knows stays below in 39 of 40 tables of this size.
     width : float or None
         Mean width of the intervals; None for a classifier.
     set_size : float or None
@@ -55,6 +103,7 @@ class Honesty:
     claimed: float
     observed: float
     calibration_error: float
+    chance: float
     width: float | None
     set_size: float | None
     set_coverage: float | None
@@ -87,6 +136,57 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class NewColumn:
+    """A column that holds values which training has not seen.
+
+    Attributes
+    ----------
+    name : str
+    n_unseen, n_beyond, n_missing : int
+        Rows with a category not seen, with a number well beyond the range, and with none where none was missing.
+    low, high : float or None
+        The range in training; None for categories.
+    """
+
+    name: str
+    n_unseen: int
+    n_beyond: int
+    n_missing: int
+    low: float | None
+    high: float | None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that hold anything new here."""
+        return self.n_unseen + self.n_beyond + self.n_missing
+
+
+@dataclass(frozen=True, slots=True)
+class Novelty:
+    """What a table holds that training has not seen, column by column.
+
+    Attributes
+    ----------
+    ranges : bool
+        Whether the model knows between which values its columns lay; categories it always knows.
+    n_rows : int
+        Rows that hold something new.
+    n_unseen : int
+        Rows that hold a category not seen.
+    columns : tuple of NewColumn
+        Those that hold something new, most rows first.
+    clear : bool
+        Whether some column holds more that is new than chance brings about.
+    """
+
+    ranges: bool
+    n_rows: int
+    n_unseen: int
+    columns: tuple[NewColumn, ...]
+    clear: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Foreign:
     """How many rows the model has not seen the like of.
 
@@ -95,14 +195,21 @@ class Foreign:
     knows : bool
         Whether the model has knowledge uncertainty; one member alone has none.
     n_far : int or None
-        Rows of the table that stand far out in knowledge uncertainty; None if that cannot be said.
-    n_unseen : int
-        Rows of the table that hold a category which training has not seen.
+        Rows of the table that stand far out from its others in knowledge uncertainty; None if that cannot be said.
+    n_foreign : int
+        Rows that do so, or hold something that training has not seen.
+    new : Novelty
     """
 
     knows: bool
     n_far: int | None
-    n_unseen: int
+    n_foreign: int
+    new: Novelty
+
+    @property
+    def n_unseen(self) -> int:
+        """Rows that hold a category which training has not seen."""
+        return self.new.n_unseen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,8 +231,8 @@ class Domain:
         Probability that a row of the other table is less sure than one of this.
     p_value : float or None
         Probability of such a difference without drift.
-    n_unseen : int
-        Rows of the other table that hold a category which training has not seen.
+    new : Novelty
+        What the other table holds that training has not seen.
     """
 
     n_rows: int
@@ -136,7 +243,17 @@ class Domain:
     share: float | None
     auc: float
     p_value: float | None
-    n_unseen: int
+    new: Novelty
+
+    @property
+    def n_unseen(self) -> int:
+        """Rows of the other table that hold a category which training has not seen."""
+        return self.new.n_unseen
+
+    @property
+    def chance(self) -> float | None:
+        """Probability of so large a difference, in either direction, without any."""
+        return None if self.p_value is None else min(1.0, 2.0 * min(self.p_value, 1.0 - self.p_value))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,6 +320,8 @@ class Driver:
 
     Attributes
     ----------
+    other : bool
+        Whether rows of the other table are explained, by how they differ from those of this.
     measure : {"data", "knowledge"}
     names : tuple of str
         Features, most important first.
@@ -212,6 +331,7 @@ class Driver:
         Features that are not listed.
     """
 
+    other: bool
     measure: Measure
     names: tuple[str, ...]
     shares: tuple[float, ...]
@@ -236,6 +356,10 @@ class Facts:
     deciding : {"total", "knowledge"}
         The uncertainty that a case is handed over by.
     quality, honesty : None without targets; ``honesty`` also for members that predict no distribution
+    classes : tuple of ClassQuality
+        Empty without targets, and for a regressor.
+    finds : float or None
+        How many standard errors larger uncertainties go with larger errors; None if there are too few to tell.
     kept : tuple of Kept
     foreign : Foreign
     rejection : dict from str to RejectionCurve
@@ -266,6 +390,8 @@ class Facts:
     deciding: Measure
     quality: Quality | None
     honesty: Honesty | None
+    classes: tuple[ClassQuality, ...]
+    finds: float | None
     kept: tuple[Kept, ...]
     foreign: Foreign
     rejection: dict[str, RejectionCurve]

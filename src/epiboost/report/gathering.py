@@ -7,17 +7,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epiboost._base import BaseEpiBoost
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.cells import cells, column_names, rows_of
 from epiboost.explain import Attribution
-from epiboost.explain.game import numbers_of
 from epiboost.explain.shapley import attribute_all
 from epiboost.report.answers import Answers
 from epiboost.report.facts import Driver, Facts, Kind, Listed, Points
-from epiboost.report.judging import domain_of, foreign_of, honesty_of, kept_of, quality_of, rejection_of
+from epiboost.report.judging import (
+    classes_of,
+    domain_of,
+    finds_of,
+    foreign_of,
+    honesty_of,
+    kept_of,
+    quality_of,
+    rejection_of,
+)
+from epiboost.report.novelty import novelty_of
 from epiboost.report.recipe import inner_of, model_facts, parameters_of, title_of
-from epiboost.report.texts import cell, words
+from epiboost.report.texts import cell, distinct, words
 from epiboost.uncertainty import Measure
 from epiboost.wrapped import Wrapped, unwrap
 
@@ -31,7 +39,12 @@ _N_BACKGROUND = 30
 _FEWEST_COALITIONS, _COALITIONS_A_FEATURE = 512, 4
 _SHOWN_COLUMNS = 6
 _UNUSUAL = 2.0
+_MATERIAL = 0.1
+_EXTRAORDINARY = 20.0
+_NOISY = 1.5
+_MUCH_ENTROPY = 0.5
 _SHOWN_DRIVERS = 10
+_LEAST_SHARE = 0.005
 _LONGEST_CELL = 40
 _LONGEST_TITLE = 200
 
@@ -53,9 +66,11 @@ def gather(
     other = None if ood is None else Answers.of(asked.predict_posterior(ood))
     honesty = None if target is None else honesty_of(asked, X, target, answers)
     curves, scores = ({}, {}) if target is None else rejection_of(target, answers)
+    new, rows_with_new = novelty_of(asked, X, len(answers))
     marked = _marks(answers)
     uncertain = _most_uncertain(answers)
     found = _explained(model, X, answers, uncertain, verbose) if explain else _Explained()
+    theirs = _explained_other(model, (X, ood), (answers, other), verbose) if explain and other is not None else ()
     points = _points(answers, other, uncertain, marked)
     shown = _Shown(asked, (X, ood), (answers, other), target=target, marked=marked, leading=found.leading)
     inner = inner_of(asked.model)
@@ -68,16 +83,18 @@ def gather(
         deciding=answers.deciding,
         quality=None if target is None else quality_of(target, answers),
         honesty=None if honesty is None else honesty[0],
+        classes=() if target is None else classes_of(target, answers, asked.classes),
+        finds=None if target is None else finds_of(target, answers),
         kept=kept_of(target, answers, asked.classes),
-        foreign=foreign_of(answers, _unseen(asked, X, len(answers))),
+        foreign=foreign_of(answers, new, rows_with_new),
         rejection=curves,
         scores=scores,
         reliability=None if honesty is None else honesty[1],
         points=points,
         uncertain=shown.listed(uncertain, np.zeros(len(uncertain), dtype=bool), found.reasons(uncertain, marked)),
         hovered=shown.listed(points.row, np.array([kind == "other" for kind in points.kind]), {}),
-        domain=None if other is None else domain_of(answers, other, _unseen(asked, ood, len(other))),
-        drivers=found.drivers,
+        domain=None if other is None else domain_of(answers, other, novelty_of(asked, ood, len(other))[0]),
+        drivers=(*found.drivers, *theirs),
         n_explained=found.n_sampled,
         model=model_facts(asked, answers),
         parameters=parameters_of(inner),
@@ -93,20 +110,33 @@ def _checked_target(y: npt.ArrayLike, answers: Answers) -> AnyArray:
 
 
 def _marks(answers: Answers) -> tuple[Kind, ...]:
-    """Mark rows as unfamiliar whose knowledge uncertainty is twice the usual, and twice the usual part of the total.
+    """Mark rows as unfamiliar, noisy or ordinary.
 
-    The first alone would not do, as noise raises both parts: the members disagree more where targets scatter. Neither
-    would the second, as of a row without noise any doubt is one of knowledge. What is usual is the median over the more
-    uncertain half of the rows.
+    Unfamiliar: knowledge uncertainty is twice the usual, and twice the usual part of the total; and it matters, being a
+    tenth of the total, or is twenty times the usual, which no noise explains. Twice the usual alone would not do, as
+    noise raises both parts: the members disagree more where targets scatter. Neither would the part of the total, as of
+    a row without noise any doubt is one of knowledge. What is usual is the median over the more uncertain half of the
+    rows.
+
+    Noisy: not that, and data uncertainty is half as large again as the median of all rows, or half of what it can be at
+    all with so many classes.
     """
-    unfamiliar = np.ones(len(answers), dtype=bool)
-    if answers.data is not None:
-        knowledge = answers.uncertainty.knowledge
-        share = knowledge / np.maximum(knowledge + answers.data, np.finfo(np.float64).tiny)
-        doubtful = answers.doubt >= np.median(answers.doubt)
-        unusual = (values > _UNUSUAL * np.median(values[doubtful]) for values in (knowledge, share))
-        unfamiliar = np.logical_and(*unusual)
-    kinds: list[Kind] = ["unfamiliar" if is_so else "noisy" for is_so in unfamiliar.tolist()]
+    knowledge, data = answers.uncertainty.knowledge, answers.data
+    doubtful = answers.doubt >= np.median(answers.doubt)
+    usual = np.median(knowledge[doubtful])
+    unfamiliar = knowledge > _UNUSUAL * usual
+    noisy = np.zeros(len(answers), dtype=bool)
+    if data is not None:
+        share = knowledge / np.maximum(knowledge + data, np.finfo(np.float64).tiny)
+        unfamiliar &= share > _UNUSUAL * np.median(share[doubtful])
+        unfamiliar &= (share >= _MATERIAL) | (knowledge > _EXTRAORDINARY * usual)
+        noisy = data > _NOISY * np.median(data)
+        if answers.posterior.classes is not None:
+            noisy |= data >= _MUCH_ENTROPY * np.log(len(answers.posterior.classes))
+    kinds: list[Kind] = [
+        "unfamiliar" if is_unfamiliar else "noisy" if is_noisy else "ordinary"
+        for is_unfamiliar, is_noisy in zip(unfamiliar.tolist(), noisy.tolist(), strict=True)
+    ]
     return tuple(kinds)
 
 
@@ -158,12 +188,13 @@ class _Explained:
 
     @property
     def leading(self) -> tuple[str, ...]:
-        """The names of the features that drive uncertainty, most important first."""
-        total: dict[str, float] = {}
-        for driver in self.drivers:
-            for name, share in driver.pairs:
-                total[name] = total.get(name, 0.0) + share
-        return tuple(sorted(total, key=lambda name: -total[name]))
+        """The whole names of the features that drive uncertainty, most important first."""
+        shares = [_shares(found.values[self.sampled]) for found in self.by_measure.values()]
+        if not shares:
+            return ()
+        names = next(iter(self.by_measure.values())).names
+        total = np.sum(shares, axis=0)
+        return tuple(names[place] for place in np.argsort(-total, kind="stable") if total[place] > 0.0)
 
     def reasons(self, uncertain: Integers, marked: tuple[Kind, ...]) -> dict[int, str]:
         """Return for each uncertain row the feature that adds most to what it is marked for."""
@@ -172,7 +203,7 @@ class _Explained:
         for row in uncertain.tolist() if place else ():
             explained = self.by_measure.get("knowledge" if marked[row] == "unfamiliar" else "data")
             if explained is not None and explained.values[place[row]].max() > 0.0:
-                found[row] = words(explained.first(1)[place[row], 0], _LONGEST_CELL)
+                found[row] = distinct(explained.names)[int(explained.values[place[row]].argmax())]
         return found
 
 
@@ -204,13 +235,42 @@ def _explained(
     return _Explained(rows, np.isin(rows, sample), dict(zip(measures, found, strict=True)))
 
 
-def _driver(measure: Measure, found: Attribution, sampled: AnyArray) -> Driver:
-    effect = np.abs(found.values[sampled]).mean(axis=0)
-    order = np.argsort(-effect, kind="stable")[:_SHOWN_DRIVERS]
-    shares = effect / effect.sum() if effect.any() else effect
-    order = order[shares[order] > 0.0]
-    names = tuple(words(found.names[feature], _LONGEST_CELL) for feature in order)
-    return Driver(measure, names, tuple(shares[order].tolist()), len(effect) - len(order))
+def _explained_other(
+    model: Any,  # noqa: ANN401 (any of the models)
+    tables: tuple[Any, Any],
+    answers: tuple[Answers, Answers],
+    verbose: int,
+) -> tuple[Driver, ...]:
+    """Return what makes the rows of the other table less known, or better known, than those of this."""
+    own, theirs = answers
+    if not theirs.uncertainty.knowledge.any() or theirs.posterior.n_members == 1:
+        return ()
+    n_features = int(unwrap(model).model.n_features_in_)
+    found = attribute_all(
+        model,
+        rows_of(tables[1], _evenly(len(theirs), _FEWEST_SAMPLED)),
+        ["knowledge"],
+        background=rows_of(tables[0], _evenly(len(own), _N_BACKGROUND)),
+        n_coalitions=max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features),
+        verbose=verbose,
+    )
+    return (_driver("knowledge", found[0], np.ones(len(found[0]), dtype=bool), other=True),)
+
+
+def _shares(values: Floats) -> Floats:
+    """Return what part of all effects each feature has."""
+    effect: Floats = np.abs(values).mean(axis=0)
+    return effect / effect.sum() if effect.any() else effect
+
+
+def _driver(measure: Measure, found: Attribution, sampled: AnyArray, *, other: bool = False) -> Driver:
+    shares = _shares(found.values[sampled])
+    order = np.argsort(-shares, kind="stable")[:_SHOWN_DRIVERS]
+    order = order[shares[order] >= _LEAST_SHARE]
+    named = distinct(found.names)
+    return Driver(
+        other, measure, tuple(named[place] for place in order), tuple(shares[order].tolist()), len(shares) - len(order)
+    )
 
 
 class _Shown:
@@ -229,8 +289,8 @@ class _Shown:
         self.tables, self.answers, self.target, self.marked = tables, answers, target, marked
         inner = inner_of(asked.model)
         self.names = column_names(tables[0], None if asked.steps else inner)
-        shown = [words(name, _LONGEST_CELL) for name in self.names]
-        first = [shown.index(name) for name in leading if name in shown]
+        shown = distinct(self.names)
+        first = [self.names.index(name) for name in leading if name in self.names]
         rest = [place for place in range(len(shown)) if place not in first]
         self.columns = (first + rest)[:_SHOWN_COLUMNS]
         self.shown = tuple(shown[place] for place in self.columns)
@@ -277,14 +337,3 @@ class _Shown:
         shown = np.empty(found.shape, dtype=object)
         shown.ravel()[:] = [cell(value, _LONGEST_CELL) for value in found.ravel().tolist()]
         return shown
-
-
-def _unseen(asked: Wrapped, X: Any, n_rows: int) -> AnyArray:  # noqa: ANN401 (anything the model reads)
-    """Return for each row whether it holds a category that training has not seen."""
-    inner = inner_of(asked.model)
-    vocabularies = getattr(inner, "vocabularies_", ())
-    if not isinstance(inner, BaseEpiBoost) or not vocabularies:
-        return np.zeros(n_rows, dtype=bool)
-    categories = [place for place, vocabulary in enumerate(vocabularies) if vocabulary is not None]
-    unseen: AnyArray = (numbers_of(asked.model, asked.rows(X))[:, categories] == -1.0).any(axis=1)
-    return unseen

@@ -27,10 +27,12 @@ from epiboost.explain.shapley import import_shap
 from epiboost.report import charts
 from epiboost.report.facts import Facts, Listed
 from epiboost.report.gathering import MOST_LISTED, MOST_POINTS, gather
-from epiboost.report.sentences import cards_of, error_text
+from epiboost.report.sentences import cards_of, error_text, threshold_text
 from epiboost.report.texts import count, number, percent
 
 _FRAME = '<iframe srcdoc="{}" style="width:100%;height:800px;border:0" title="Report on a model"></iframe>'
+_MOST_CLASSES = 30
+_MOST_NEW = 10
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -172,6 +174,11 @@ def page_of(facts: Facts) -> str:
         script=markup(script),
         script_hash=policy,
         error_text=lambda error: error_text(facts, error),
+        threshold_text=lambda threshold: threshold_text(facts, threshold),
+        share_text=lambda share: "–" if share is None else percent(share),
+        infinity=float("inf"),
+        most_classes=_MOST_CLASSES,
+        most_new=_MOST_NEW,
         percent=percent,
         number=number,
         count=count,
