@@ -169,7 +169,7 @@ def test_a_rare_class_is_judged_by_probabilities_and_counted_by_itself():
     assert rare.auc > 0.6
     assert made.facts.quality.losses[0][1] < made.facts.quality.guessing[0]
     card = cards_of(made.facts)[0]
-    assert (card.verdict, card.word) == ("good", "better than guessing")
+    assert (card.verdict, card.word) == ("good", "its probabilities help")
     assert "better than the bare shares" in card.sentence
     assert f"guessing {made.facts.quality.guessing[0]:.4g}" in dict(card.figures)["negative log-likelihood (nats)"]
     assert "Class by class" in made.html

@@ -71,7 +71,7 @@ class Attribution:
 
     @property
     def measure(self) -> Floats:
-        """What is explained, shape (n,): the base and all values together."""
+        """What is explained, the base and all values together, shape (n,)."""
         measure: Floats = self.base + self.values.sum(axis=1)
         return measure
 

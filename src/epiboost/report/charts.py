@@ -275,7 +275,7 @@ def driver_chart(driver: Driver) -> str:
         "mark": {"type": "bar", "color": colour, "height": {"band": 0.7}},
         "encoding": {"x": share, "description": {"field": "text", "type": "nominal"}},
     }
-    text = {"type": "text", "fontSize": 12, "color": "var(--ink)", "aria": False}
+    text = {"type": "text", "fontSize": 13, "color": "var(--ink)", "aria": False}
     shares = {
         "mark": {**text, "align": "left", "dx": 4},
         "encoding": {"x": share, "text": {"field": "share", "type": "quantitative", "format": ".0%"}},

@@ -13,7 +13,7 @@ _SCALE = 1.4
 _FEW_DECADES, _FEWEST_TICKS, _MOST_TICKS = 3, 3, 7
 _TICK = (
     "datum.value == 0 ? '0' : abs(datum.value) >= 0.0001 && abs(datum.value) < 10000000 "
-    "? format(datum.value, abs(datum.value) < 10000 ? '.4~r' : ',.0f') : format(datum.value, '~e')"
+    "? format(datum.value, abs(datum.value) < 10000 ? ',.4~r' : ',.0f') : format(datum.value, '~e')"
 )
 """Ticks are written like the numbers of tables."""
 _NEAR = 0.15
@@ -30,8 +30,8 @@ _CONFIG: dict[str, Any] = {
         "gridColor": "var(--grid)",
         "domainColor": "var(--ink-soft)",
         "tickColor": "var(--ink-soft)",
-        "labelFontSize": 12,
-        "titleFontSize": 12,
+        "labelFontSize": 13,
+        "titleFontSize": 13,
         "titleFontWeight": "normal",
         "titlePadding": 8,
         "labelLimit": 150,
@@ -40,7 +40,7 @@ _CONFIG: dict[str, Any] = {
     },
     "legend": {
         "labelColor": "var(--ink)",
-        "labelFontSize": 12,
+        "labelFontSize": 13,
         "orient": "top",
         "title": None,
         "symbolSize": 70,

@@ -405,3 +405,7 @@ class Facts:
     n_explained: int
     model: tuple[tuple[str, str], ...]
     parameters: tuple[tuple[str, str], ...]
+
+    def __repr__(self) -> str:
+        """Say what they are of; there are thousands of numbers."""
+        return f"Facts({self.title!r}, {self.task}, {self.n_rows:,} rows)"

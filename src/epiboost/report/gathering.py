@@ -1,18 +1,16 @@
 """From a model and a table to the facts of a report. The table is predicted once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.cells import cells, column_names, rows_of
-from epiboost.explain import Attribution
-from epiboost.explain.shapley import attribute_all
+from epiboost.cells import cells, column_names
 from epiboost.report.answers import Answers
-from epiboost.report.facts import Driver, Facts, Kind, Listed, Points
+from epiboost.report.driving import Explained, evenly, explained, explained_other
+from epiboost.report.facts import Facts, Kind, Listed, Points
 from epiboost.report.judging import (
     classes_of,
     domain_of,
@@ -26,25 +24,17 @@ from epiboost.report.judging import (
 from epiboost.report.novelty import novelty_of
 from epiboost.report.recipe import inner_of, model_facts, parameters_of, title_of
 from epiboost.report.texts import cell, distinct, words
-from epiboost.uncertainty import Measure
 from epiboost.wrapped import Wrapped, unwrap
 
 MOST_LISTED = 80
 MOST_POINTS = 1500
 _MOST_OTHERS = 400
-_FEWEST_SAMPLED, _MOST_SAMPLED = 20, 70
-_MOST_CELLS = 500_000_000
-"""Cells of the tables that are predicted to find what drives uncertainty: wide tables are explained by fewer rows."""
-_N_BACKGROUND = 30
-_FEWEST_COALITIONS, _COALITIONS_A_FEATURE = 512, 4
 _SHOWN_COLUMNS = 6
 _UNUSUAL = 2.0
 _MATERIAL = 0.1
-_EXTRAORDINARY = 20.0
+_EXTRAORDINARY = 100.0
 _NOISY = 1.5
 _MUCH_ENTROPY = 0.5
-_SHOWN_DRIVERS = 10
-_LEAST_SHARE = 0.005
 _LONGEST_CELL = 40
 _LONGEST_TITLE = 200
 
@@ -69,8 +59,8 @@ def gather(
     new, rows_with_new = novelty_of(asked, X, len(answers))
     marked = _marks(answers)
     uncertain = _most_uncertain(answers)
-    found = _explained(model, X, answers, uncertain, verbose) if explain else _Explained()
-    theirs = _explained_other(model, (X, ood), (answers, other), verbose) if explain and other is not None else ()
+    found = explained(model, X, answers, uncertain, verbose) if explain else Explained()
+    theirs = explained_other(model, (X, ood), (answers, other), verbose) if explain and other is not None else ()
     points = _points(answers, other, uncertain, marked)
     shown = _Shown(asked, (X, ood), (answers, other), target=target, marked=marked, leading=found.leading)
     inner = inner_of(asked.model)
@@ -104,16 +94,27 @@ def gather(
 def _checked_target(y: npt.ArrayLike, answers: Answers) -> AnyArray:
     target = np.asarray(y)
     if target.shape != (len(answers),):
-        message = f"y must hold one target a row, shape ({len(answers)},); got shape {target.shape}"
+        message = f"y must hold one target for each row, shape ({len(answers)},); got shape {target.shape}"
         raise ValueError(message)
-    return target
+    if answers.posterior.family == "categorical":
+        return target
+    try:
+        numbers = target.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        message = f"y must hold numbers, as this model predicts one; got {target[0]!r}"
+        raise ValueError(message) from error
+    if not np.isfinite(numbers).all():
+        first = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        message = f"y must hold finite numbers; got {numbers[first]} in row {first + 1}"
+        raise ValueError(message)
+    return numbers
 
 
 def _marks(answers: Answers) -> tuple[Kind, ...]:
     """Mark rows as unfamiliar, noisy or ordinary.
 
     Unfamiliar: knowledge uncertainty is twice the usual, and twice the usual part of the total; and it matters, being a
-    tenth of the total, or is twenty times the usual, which no noise explains. Twice the usual alone would not do, as
+    tenth of the total, or is a hundred times the usual, which no noise explains. Twice the usual alone would not do, as
     noise raises both parts: the members disagree more where targets scatter. Neither would the part of the total, as of
     a row without noise any doubt is one of knowledge. What is usual is the median over the more uncertain half of the
     rows.
@@ -150,127 +151,18 @@ def _most_uncertain(answers: Answers) -> Integers:
     return chosen[np.argsort(-answers.doubt[chosen], kind="stable")]
 
 
-def _evenly(n_rows: int, most: int) -> Integers:
-    if n_rows <= most:
-        return np.arange(n_rows)
-    return np.linspace(0, n_rows - 1, most).astype(np.int64)
-
-
 def _points(answers: Answers, other: Answers | None, uncertain: Integers, marked: tuple[Kind, ...]) -> Points:
-    drawn = np.union1d(_evenly(len(answers), MOST_POINTS - (0 if other is None else _MOST_OTHERS)), uncertain)
+    drawn = np.union1d(evenly(len(answers), MOST_POINTS - (0 if other is None else _MOST_OTHERS)), uncertain)
     standing_out = set(uncertain.tolist())
     kinds: list[Kind] = [marked[row] if row in standing_out else "ordinary" for row in drawn.tolist()]
     rows, data, knowledge = drawn, answers.data, answers.uncertainty.knowledge[drawn]
     data = None if data is None else data[drawn]
     if other is not None:
-        theirs = _evenly(len(other), _MOST_OTHERS)
+        theirs = evenly(len(other), _MOST_OTHERS)
         rows, knowledge = np.append(rows, theirs), np.append(knowledge, other.uncertainty.knowledge[theirs])
         data = None if data is None or other.data is None else np.append(data, other.data[theirs])
         kinds += ["other"] * len(theirs)
     return Points(rows, data, knowledge, tuple(kinds))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Explained:
-    """What drives uncertainty: attributions of some rows, by measure."""
-
-    rows: Integers = field(default_factory=lambda: np.arange(0))
-    sampled: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    by_measure: dict[Measure, Attribution] = field(default_factory=dict)
-
-    @property
-    def n_sampled(self) -> int:
-        return int(np.count_nonzero(self.sampled))
-
-    @property
-    def drivers(self) -> tuple[Driver, ...]:
-        return tuple(_driver(measure, found, self.sampled) for measure, found in self.by_measure.items())
-
-    @property
-    def leading(self) -> tuple[str, ...]:
-        """The whole names of the features that drive uncertainty, most important first."""
-        shares = [_shares(found.values[self.sampled]) for found in self.by_measure.values()]
-        if not shares:
-            return ()
-        names = next(iter(self.by_measure.values())).names
-        total = np.sum(shares, axis=0)
-        return tuple(names[place] for place in np.argsort(-total, kind="stable") if total[place] > 0.0)
-
-    def reasons(self, uncertain: Integers, marked: tuple[Kind, ...]) -> dict[int, str]:
-        """Return for each uncertain row the feature that adds most to what it is marked for."""
-        place = {row: position for position, row in enumerate(self.rows.tolist())}
-        found = {}
-        for row in uncertain.tolist() if place else ():
-            explained = self.by_measure.get("knowledge" if marked[row] == "unfamiliar" else "data")
-            if explained is not None and explained.values[place[row]].max() > 0.0:
-                found[row] = distinct(explained.names)[int(explained.values[place[row]].argmax())]
-        return found
-
-
-def _explained(
-    model: Any,  # noqa: ANN401 (any of the models)
-    X: Any,  # noqa: ANN401 (anything the model reads)
-    answers: Answers,
-    uncertain: Integers,
-    verbose: int,
-) -> _Explained:
-    measures: list[Measure] = [] if answers.data is None else ["data"]
-    if answers.uncertainty.knowledge.any():
-        measures.append("knowledge")
-    if len(answers) < 2 or not measures:  # noqa: PLR2004 (a row is compared with others)
-        return _Explained()
-    n_features = int(unwrap(model).model.n_features_in_)
-    n_coalitions = max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features)
-    affordable = _MOST_CELLS // (n_coalitions * n_features * _N_BACKGROUND) - len(uncertain)
-    sample = _evenly(len(answers), min(max(affordable, _FEWEST_SAMPLED), _MOST_SAMPLED))
-    rows = np.union1d(sample, uncertain)
-    found = attribute_all(
-        model,
-        rows_of(X, rows),
-        measures,
-        background=rows_of(X, _evenly(len(answers), _N_BACKGROUND)),
-        n_coalitions=n_coalitions,
-        verbose=verbose,
-    )
-    return _Explained(rows, np.isin(rows, sample), dict(zip(measures, found, strict=True)))
-
-
-def _explained_other(
-    model: Any,  # noqa: ANN401 (any of the models)
-    tables: tuple[Any, Any],
-    answers: tuple[Answers, Answers],
-    verbose: int,
-) -> tuple[Driver, ...]:
-    """Return what makes the rows of the other table less known, or better known, than those of this."""
-    own, theirs = answers
-    if not theirs.uncertainty.knowledge.any() or theirs.posterior.n_members == 1:
-        return ()
-    n_features = int(unwrap(model).model.n_features_in_)
-    found = attribute_all(
-        model,
-        rows_of(tables[1], _evenly(len(theirs), _FEWEST_SAMPLED)),
-        ["knowledge"],
-        background=rows_of(tables[0], _evenly(len(own), _N_BACKGROUND)),
-        n_coalitions=max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features),
-        verbose=verbose,
-    )
-    return (_driver("knowledge", found[0], np.ones(len(found[0]), dtype=bool), other=True),)
-
-
-def _shares(values: Floats) -> Floats:
-    """Return what part of all effects each feature has."""
-    effect: Floats = np.abs(values).mean(axis=0)
-    return effect / effect.sum() if effect.any() else effect
-
-
-def _driver(measure: Measure, found: Attribution, sampled: AnyArray, *, other: bool = False) -> Driver:
-    shares = _shares(found.values[sampled])
-    order = np.argsort(-shares, kind="stable")[:_SHOWN_DRIVERS]
-    order = order[shares[order] >= _LEAST_SHARE]
-    named = distinct(found.names)
-    return Driver(
-        other, measure, tuple(named[place] for place in order), tuple(shares[order].tolist()), len(shares) - len(order)
-    )
 
 
 class _Shown:

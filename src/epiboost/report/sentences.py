@@ -31,7 +31,7 @@ def threshold_text(facts: Facts, threshold: float) -> str:
     """Return where a case is handed over; of a variance its root, which is in units of the target."""
     if not np.isfinite(threshold):
         return "–"
-    return number(threshold) if facts.unit == "nats" else f"± {number(float(np.sqrt(threshold)))}"
+    return number(threshold) if facts.unit == "nats" else f"±\u00a0{number(float(np.sqrt(threshold)))}"
 
 
 def _good(facts: Facts) -> Card:
@@ -56,7 +56,7 @@ def _good(facts: Facts) -> Card:
     if quality.only:
         sentence += f" All targets of this table are the same ({quality.only}), so that it says little."
     elif verdict == "good" and not _clear(quality.gain):
-        sentence += " Its probabilities are better than the bare shares of the classes."
+        sentence += " Its probabilities are better than the bare shares of the classes; its labels are not."
     return Card("good", question, error_text(facts, quality.error), label, sentence, verdict, word, figures)
 
 
@@ -71,7 +71,7 @@ def _against_guessing(quality: Quality, n_rows: int) -> tuple[Verdict, str]:
     if quality.gain is not None and quality.gain < -CLEAR:
         return "care", "worse than guessing"
     if _clear(quality.likelihood_gain):
-        return "good", "better than guessing"
+        return "good", "its probabilities help"
     return "care", "not clearly better than guessing"
 
 
