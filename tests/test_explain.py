@@ -259,6 +259,8 @@ def test_the_summary_draws_the_most_important_features_a_point_a_row():
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == [r"large \$x\$", "small"]
     np.testing.assert_allclose(np.sort(display.points_[0].get_offsets()[:, 0]), [-0.9, 0.3])
     assert display.ax_.get_xlabel() == "added to total uncertainty (variance)"
+    key = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert key == ["low value of the feature", "high value", "category"]
     assert len(display.points_[0].get_facecolors()) == 1  # categories have no order
     assert len(display.points_[1].get_facecolors()) == 2
 
@@ -289,7 +291,8 @@ def test_pictures_are_made_from_a_model_and_refuse_what_they_cannot_draw(models)
     assert (row.attribution.of, row.row) == ("data", 3)
     with pytest.raises(TypeError, match="an Attribution is needed"):
         AttributionDisplay(X)
-    with pytest.raises(ValueError, match="row must be one of the 9 rows"):
-        RowAttributionDisplay(row.attribution, 9)
+    for strange in (9, "a"):
+        with pytest.raises(ValueError, match="row must be one of the 9 rows"):
+            RowAttributionDisplay(row.attribution, strange)
     with pytest.raises(ValueError, match="max_features must be"):
         AttributionDisplay(row.attribution, max_features=0)

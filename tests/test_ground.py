@@ -37,7 +37,7 @@ def test_ranges_survive_a_file(kind, tmp_path):
 @pytest.mark.parametrize(
     ("name", "part", "words"),
     [
-        ("ground_low", np.zeros(2), "a range a column"),
+        ("ground_low", np.zeros(2), "a range for each column"),
         ("ground_low", np.array([99.0, 0.0, np.nan]), "ranges must ascend"),
         ("ground_high", np.full(3, np.nan), "ranges must ascend"),
         ("ground_gaps", np.zeros(3), "ground_gaps must be an array of bool"),

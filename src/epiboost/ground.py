@@ -81,10 +81,7 @@ class Ground:
         numbers, flags = (np.float64, 1), (np.bool_, 1)
         require_arrays(arrays, {"ground_low": numbers, "ground_high": numbers, "ground_gaps": flags})
         low, high, gaps = arrays["ground_low"], arrays["ground_high"], arrays["ground_gaps"]
-        require_facts(
-            {
-                "the ground must have a range a column": len(low) == len(high) == len(gaps) == n_features,
-                "ranges must ascend": not (low > high).any() and bool((np.isnan(low) == np.isnan(high)).all()),
-            }
-        )
+        require_facts({"there must be a range for each column": len(low) == len(high) == len(gaps) == n_features})
+        ascending = (low <= high) | (np.isnan(low) & np.isnan(high))
+        require_facts({"ranges must ascend": bool(ascending.all())})
         return cls(low, high, gaps)
