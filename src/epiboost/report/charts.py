@@ -16,7 +16,8 @@ import numpy as np
 from epiboost._typing import Floats
 from epiboost.report.chance import CLEAR
 from epiboost.report.drawing import HEIGHT, WIDTH, axis_of, floor_of, scale_of, span_of, svg_of
-from epiboost.report.facts import Domain, Driver, Facts
+from epiboost.report.facts import Driver, Facts
+from epiboost.report.foreign_facts import Domain
 from epiboost.report.texts import number, percent
 
 _N_BINS = 32

@@ -4,7 +4,8 @@ import numpy as np
 
 from epiboost.report.cards import Card, Verdict
 from epiboost.report.chance import CLEAR, FEWEST_ROWS, too_few
-from epiboost.report.facts import Domain, Facts, Novelty
+from epiboost.report.facts import Facts
+from epiboost.report.foreign_facts import Domain, Novelty
 from epiboost.report.texts import count, percent
 
 _TOLERATED = 0.02

@@ -14,7 +14,8 @@ from epiboost.metrics import RejectionCurve, ReliabilityCurve, UndefinedScoreErr
 from epiboost.posterior import Posterior
 from epiboost.report.answers import Answers, Told
 from epiboost.report.chance import ahead, goes_with, too_few, usual_calibration_error
-from epiboost.report.facts import ClassQuality, Domain, Foreign, Honesty, Kept, Novelty, Quality
+from epiboost.report.facts import ClassQuality, Honesty, Kept, Quality
+from epiboost.report.foreign_facts import Domain, Foreign, Novelty
 from epiboost.report.texts import cell, distinct
 from epiboost.wrapped import Wrapped
 

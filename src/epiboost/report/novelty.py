@@ -9,7 +9,7 @@ from epiboost._typing import AnyArray
 from epiboost.cells import names_of
 from epiboost.explain.game import numbers_of
 from epiboost.ground import Ground
-from epiboost.report.facts import NewColumn, Novelty
+from epiboost.report.foreign_facts import NewColumn, Novelty
 from epiboost.report.recipe import inner_of
 from epiboost.report.texts import distinct
 from epiboost.wrapped import Wrapped
