@@ -25,6 +25,11 @@ def test_only_what_lies_well_beyond_is_new():
     assert ground.beyond(rows).tolist() == [[False, False], [True, False], [False, True], [True, True]]
 
 
+def test_the_largest_numbers_have_a_range_without_end():
+    ground = Ground.of(np.array([[-1.7e308], [1.7e308]]))
+    assert not ground.beyond(np.array([[1.79e308], [0.0]])).any()
+
+
 @pytest.mark.parametrize("kind", [EpiBoostRegressor, EpiBoostClassifier])
 def test_ranges_survive_a_file(kind, tmp_path):
     model = kind(**SMALL).fit(FRAME, Y if kind is EpiBoostRegressor else Y > 2)

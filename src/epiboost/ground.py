@@ -65,8 +65,10 @@ class Ground:
         array of bool, of shape (n, features)
             False for categories.
         """
-        margin = MARGIN * (self.high - self.low)
-        found: AnyArray = (self.low - margin > X) | (self.high + margin < X) | (np.isnan(X) & ~self.gaps)
+        with np.errstate(over="ignore", invalid="ignore"):  # of a range without end nothing is outside
+            margin = MARGIN * (self.high - self.low)
+            low, high = self.low - margin, self.high + margin
+        found: AnyArray = (low > X) | (high < X) | (np.isnan(X) & ~self.gaps)
         return found
 
     def to_file(self) -> dict[str, AnyArray]:
