@@ -71,6 +71,7 @@ def test_every_page_has_a_place_in_a_table_of_contents():
     assert [str(page) for page in pages if not any(page.match(f"{entry}.md") for entry in listed)] == []
 
 
+@pytest.mark.filterwarnings("ignore::epiboost.decisions.TargetNotMetWarning")  # of a model so small
 def test_pages_that_go_on_from_the_quickstart_run(tmp_path, monkeypatch, capsys):
     pytest.importorskip("vl_convert", reason="reports need vl-convert-python")
     pytest.importorskip("shap", reason="reports need shap")

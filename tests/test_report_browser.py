@@ -32,7 +32,7 @@ def report_file(tmp_path_factory):
     X = pd.DataFrame(
         {"size": random.normal(size=n), SCRIPT: random.normal(size=n), "town": random.choice(["a", IMAGE], n)}
     )
-    y = np.where(X["size"] + random.normal(size=n) > 0, "</script>yes", "no")
+    y = np.where(X["size"] + 0.2 * random.normal(size=n) > 0, "</script>yes", "no")
     model = EpiBoostClassifier(n_members=4, n_estimators=40, n_jobs=1, random_state=0).fit(X[:300], y[:300])
     path = tmp_path_factory.mktemp("report") / "report.html"
     model.report(X[300:], y[300:], ood=X[:50].assign(size=7.0), path=path, title=f"Is {SCRIPT} text?")
