@@ -1,5 +1,7 @@
 """Shapley values of uncertainty: they add up, they find the feature that left its range, they take any table."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -173,13 +175,39 @@ def test_a_pipeline_is_explained_by_what_its_model_is_given():
     np.testing.assert_allclose(found.measure, pipeline[-1].predict_uncertainty(scaled).knowledge, rtol=1e-6)
 
 
-def test_a_forest_explains_its_knowledge_and_says_that_it_has_no_data_uncertainty():
+def test_a_forest_explains_its_knowledge_and_says_that_it_has_no_data_uncertainty(capsys):
     model = EpiBoostRegressor(engine="forest", ensemble="virtual", n_members=4, n_estimators=20, random_state=0)
     model.fit(X, Y)
     found = attribute(model, X[:5], background=X[:20])
     np.testing.assert_allclose(found.measure, model.predict_uncertainty(X[:5]).knowledge, rtol=1e-6)
+    capsys.readouterr()
     with pytest.raises(ValueError, match="data uncertainty is not known"):
         attribute(model, X[:5], "data", background=X[:20])
+    assert capsys.readouterr().out == ""
+
+
+def test_one_member_has_no_knowledge_to_explain():
+    model = EpiBoostRegressor(**{**SMALL, "ensemble": "single"}).fit(X, Y)
+    with pytest.raises(ValueError, match="one member alone has no knowledge uncertainty"):
+        attribute(model, X[:5], background=X[:20])
+    assert attribute(model, X[:5], "data", background=X[:20]).values.any()
+
+
+def test_features_that_add_nothing_are_not_named():
+    found = Attribution(np.array([[0.0, 0.0], [0.5, -0.1]]), 1.0, ("a", "b"), np.zeros((2, 2)), "total", "nats")
+    assert found.first(2).tolist() == [["", ""], ["a", ""]]
+    still = Attribution(np.zeros((1, 2)), 1.0, ("a", "b"), np.zeros((1, 2)), "total", "nats")
+    assert still.leading == ()
+    assert "1 row, 2 features, first none" in repr(still)
+
+
+def test_threads_do_not_disturb_one_another():
+    wide = np.random.default_rng(4).normal(size=(60, 12))
+    model = EpiBoostRegressor(**{**SMALL, "n_estimators": 10}).fit(wide, wide[:, 0])
+    alone = attribute(model, wide[:3], n_coalitions=60, background=wide).values
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda _: attribute(model, wide[:3], n_coalitions=60, background=wide).values, range(12))
+        assert all(np.array_equal(values, alone) for values in found)
 
 
 def test_the_probability_of_the_named_class_is_explained(models):
@@ -194,7 +222,7 @@ def test_the_probability_of_the_named_class_is_explained(models):
     ("arguments", "options", "words"),
     [
         ((X[:5], "noise"), {}, "of must be one of 'knowledge', 'data', 'total', 'mean'; got 'noise'"),
-        ((X[:1],), {}, "give background="),
+        ((X[:1],), {}, "give a background"),
         ((X[:5],), {"n_background": 0}, "n_background must be a whole number of at least 1"),
         ((X[:5],), {"n_coalitions": 3}, "n_coalitions must be a whole number of at least 8"),
         ((X[:5],), {"label": "mid"}, "label names a class"),
@@ -212,7 +240,7 @@ def test_the_result_lists_features_in_order_and_becomes_a_frame():
     values = np.array([[0.1, -0.9], [0.2, 0.3]])
     found = Attribution(values, 1.0, ("a", "b"), values, of="total", unit="variance")
     assert found.order.tolist() == [1, 0]
-    assert found.first(2).tolist() == [["a", "b"], ["b", "a"]]
+    assert found.first(2).tolist() == [["a", ""], ["b", "a"]]
     assert found.measure == pytest.approx([0.2, 1.5])
     assert "first b, a" in repr(found)
     for backend in ("pandas", "polars", "pyarrow"):
@@ -231,6 +259,8 @@ def test_the_summary_draws_the_most_important_features_a_point_a_row():
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == [r"large \$x\$", "small"]
     np.testing.assert_allclose(np.sort(display.points_[0].get_offsets()[:, 0]), [-0.9, 0.3])
     assert display.ax_.get_xlabel() == "added to total uncertainty (variance)"
+    key = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert key == ["low value of the feature", "high value", "category"]
     assert len(display.points_[0].get_facecolors()) == 1  # categories have no order
     assert len(display.points_[1].get_facecolors()) == 2
 
@@ -261,7 +291,8 @@ def test_pictures_are_made_from_a_model_and_refuse_what_they_cannot_draw(models)
     assert (row.attribution.of, row.row) == ("data", 3)
     with pytest.raises(TypeError, match="an Attribution is needed"):
         AttributionDisplay(X)
-    with pytest.raises(ValueError, match="row must be one of the 9 rows"):
-        RowAttributionDisplay(row.attribution, 9)
+    for strange in (9, "a"):
+        with pytest.raises(ValueError, match="row must be one of the 9 rows"):
+            RowAttributionDisplay(row.attribution, strange)
     with pytest.raises(ValueError, match="max_features must be"):
         AttributionDisplay(row.attribution, max_features=0)

@@ -20,6 +20,7 @@ from epiboost.data import Dataset, check_table, check_weight, evaluation_parts, 
 from epiboost.distributed.members import ON_CLUSTER
 from epiboost.distributed.scoring import lazily
 from epiboost.engines import Engine, Forest, check_asked, engine_named, forest_from_file
+from epiboost.ground import Ground
 from epiboost.members import EnsembleKind, Recipe
 from epiboost.posterior import Posterior
 from epiboost.progress import progress_bar
@@ -143,7 +144,9 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             "training": None if self.training_ is None else self.training_.to_header(),
         }
         own_header["vocabularies"], texts = vocabularies_to_file(self.vocabularies_)
-        return own_header, {**arrays, **texts, **self._labels_to_file()}
+        ground: Ground | None = getattr(self, "ground_", None)
+        known = {} if ground is None else ground.to_file()
+        return own_header, {**arrays, **texts, **self._labels_to_file(), **known}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -201,6 +204,7 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
         model._labels_from_file(arrays)
         model._note_training()
         model.training_ = Training.from_header(header.get("training"))
+        model.ground_ = Ground.from_file(arrays, model.n_features_in_)
         names = header["feature_names"]
         if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
             message = "names of columns must be a list of text"
@@ -232,6 +236,7 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             else self._read_partitions(engine, X, y, sample_weight, parts)
         ]
         n_rows = len(rows[0].X)
+        self.ground_ = self._ground(rows[0].X)
         seed = self._seed()
         with progress_bar("Training", enabled=bool(self.verbose)) as progress:
             # the rows are the engine's own, which may let go of them: of a large table every copy counts
@@ -256,6 +261,12 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             message = f"Found {len(data.y)} sample(s) of positive weight while a minimum of 2 is required."
             raise ValueError(message)
         return data
+
+    def _ground(self, X: Any) -> Ground | None:  # noqa: ANN401 (rows, or partitions of them)
+        """Return what the training rows covered; None where they are not in memory as numbers."""
+        if not isinstance(X, np.ndarray):
+            return None
+        return Ground.of(X, [place for place, known in enumerate(self.vocabularies_) if known is not None])
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
@@ -299,6 +310,7 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
 
     vocabularies_: Vocabularies
     training_: Training | None
+    ground_: Ground | None
 
     @property
     def _known_family(self) -> Family:

@@ -82,6 +82,8 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
         Tree counts of the members of a virtual ensemble.
     training_ : Training or None
         Seconds, rows and versions of the training; None if the file that the model is from does not tell.
+    ground_ : Ground or None
+        Between which values each column lay in training; None for a Dask collection, and if the file does not tell.
 
     References
     ----------

@@ -222,8 +222,9 @@ def report(
         from epiboost import tables  # noqa: PLC0415 (see the head of this file)
 
         tables.check_writable(output, sources=[path for path in (model, test, ood) if path is not None])
-        if output.suffix.lower() in tables.ENDINGS:
-            message = f"cannot write a report to {str(output)!r}: that is a table's name; let it end in .html"
+        if output.suffix.lower() in {*tables.ENDINGS, ".epib"}:
+            kind = "model" if output.suffix.lower() == ".epib" else "table"
+            message = f"cannot write a report to {str(output)!r}: that is a {kind}'s name; let it end in .html"
             raise ValueError(message)
         fitted = _load(model)
         text = _text_columns(fitted)
@@ -249,7 +250,8 @@ def explain(
         Literal["knowledge", "data", "total", "mean"], typer.Option(help="What to explain; mean is the prediction.")
     ] = "knowledge",
     background: Annotated[
-        Path | None, typer.Option(help="A table of usual rows, such as the training table.", show_default="the rows")
+        Path | None,
+        typer.Option(help="A table of usual rows, such as the training table.", show_default="the rows, one another"),
     ] = None,
     label: Annotated[
         str | None, typer.Option(help="The class whose probability is explained (--of mean, classification).")
@@ -264,9 +266,10 @@ def explain(
 
         sources = [path for path in (model, rows, background) if path is not None]
         tables.check_ending(output)
-        for path in (output, plot):
-            if path is not None:
-                tables.check_writable(path, sources=sources)
+        tables.check_writable(output, sources=sources)
+        if plot is not None:
+            tables.check_writable(plot, sources=sources)
+            explaining.check_picture(plot, [output])
         fitted = _load(model)
         text = _text_columns(fitted)
         features = _known_features(fitted, tables.read_table(rows, text=text), source=rows)
@@ -276,9 +279,13 @@ def explain(
         asked = None if label is None else explaining.label_of(fitted, label)
         found = attribute(fitted, features, of, background=usual, label=asked, random_state=seed, verbose=1)
         explaining.write_values(found, output)
-        typer.echo(f"Explained {of} of {len(found)} rows and wrote {output}")
-        leading = ", ".join(found.names[feature] for feature in found.order[:3])
-        typer.echo(f"The features that matter most: {leading}")
+        typer.echo(f"Explained {of} of {_count(len(found), 'row')} and wrote {output}")
+        typer.echo(f"The features that matter most: {', '.join(found.leading) or 'none; all values are zero'}")
+        if usual is None:
+            typer.echo(
+                "The rows were compared with one another, so what all of them share counts nothing; to compare them "
+                "with usual rows, give --background"
+            )
         if plot is not None:
             explaining.draw_summary(found, plot)
             typer.echo(f"Drew {plot}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from epiboost.tables import write_table
 
 _SIZE = (6.4, 4.4)
 _DOTS_PER_INCH = 150
+_PICTURES = (".png", ".svg", ".pdf")
 
 
 def label_of(model: Any, text: str) -> Any:  # noqa: ANN401 (any model, any label)
@@ -33,14 +35,25 @@ def label_of(model: Any, text: str) -> Any:  # noqa: ANN401 (any model, any labe
 def write_values(found: Attribution, path: Path) -> None:
     """Write the measure of each row, the base, and a column a feature; their sum is the measure.
 
-    A feature that is named like one of the first two columns has ``value of`` before its name.
+    A feature that is named like one of the first two columns has ``value of`` before its name, twice if need be.
     """
-    taken = {found.of, "base"}
-    columns = {
-        f"value of {name}" if name in taken else name: values
-        for name, values in zip(found.names, found.values.T, strict=True)
-    }
-    write_table({found.of: found.measure, "base": np.full(len(found), found.base), **columns}, path)
+    columns = {found.of: found.measure, "base": np.full(len(found), found.base)}
+    for name, values in zip(found.names, found.values.T, strict=True):
+        free = name
+        while free in columns or (free != name and free in found.names):
+            free = f"value of {free}"
+        columns[free] = values
+    write_table(columns, path)
+
+
+def check_picture(path: Path, others: Sequence[Path]) -> None:
+    """Raise an error if a picture cannot be drawn there, before any work is spent."""
+    if path.suffix.lower() not in _PICTURES:
+        message = f"cannot draw {str(path)!r}: the name must end in {', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}"
+        raise ValueError(message)
+    if path.resolve() in [other.resolve() for other in others]:
+        message = f"cannot draw {str(path)!r}: it is where the values are written"
+        raise ValueError(message)
 
 
 def draw_summary(found: Attribution, path: Path) -> None:

@@ -111,14 +111,14 @@ class Posterior:
 
     @property
     def mean(self) -> Floats:
-        """Mean of the mixture: (samples,), or average probabilities (samples, classes) of a classifier."""
+        """Mean of the mixture, shape (samples,), or average probabilities of a classifier, shape (samples, classes)."""
         parameters = self.parameters if self.family == "categorical" else self.parameters[:, :, 0]
         mean: Floats = parameters.mean(axis=0)
         return mean
 
     @property
     def std(self) -> Floats:
-        """Standard deviation of the mixture, shape (samples,): the square root of the total variance. Normal only."""
+        """Standard deviation of the mixture, the root of its total variance, shape (samples,). Normal only."""
         self._check_family("normal", "std")
         return np.sqrt(self.uncertainty().total)
 

@@ -60,12 +60,18 @@ class Attribution:
 
     def __repr__(self) -> str:
         """Say what is explained, and which features matter most."""
-        leading = ", ".join(self.names[feature] for feature in self.order[:3])
-        return f"Attribution of {self.of} ({self.unit}): {len(self)} rows, {len(self.names)} features, first {leading}"
+        leading = ", ".join(self.leading) or "none"
+        rows = f"{len(self)} row{'' if len(self) == 1 else 's'}"
+        return f"Attribution of {self.of} ({self.unit}): {rows}, {len(self.names)} features, first {leading}"
+
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """Names of the features that matter most, three at most; those that add nothing anywhere are none of them."""
+        return tuple(self.names[feature] for feature in self.order[:3] if self.importance[feature] > 0.0)
 
     @property
     def measure(self) -> Floats:
-        """What is explained, shape (n,): the base and all values together."""
+        """What is explained, the base and all values together, shape (n,)."""
         measure: Floats = self.base + self.values.sum(axis=1)
         return measure
 
@@ -91,10 +97,11 @@ class Attribution:
         Returns
         -------
         array of str, of shape (rows, n)
-            Largest value first.
+            Largest value first; empty where no other feature adds anything.
         """
         order = np.argsort(-self.values, axis=1, kind="stable")[:, :n]
         named: AnyArray = np.array(self.names, dtype=object)[order]
+        named[np.take_along_axis(self.values, order, axis=1) <= 0.0] = ""
         return named
 
     def to_frame(self, backend: FrameBackend = "pandas") -> Frame:

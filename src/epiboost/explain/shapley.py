@@ -7,12 +7,13 @@ row add up to its measure less the mean over the background, exactly.
 `shap` has several estimators. Ours is its KernelExplainer, a weighted least-squares fit to the values of coalitions:
 with as many predictions it was closer to the truth than the walk through permutations, it is exact where all coalitions
 can be played (up to nine features by default), and nothing is compiled while you wait. It is asked once for all rows: a
-coalition's value is a vector with an entry a row, and our predictor is given the rows of all of them together.
+coalition's value is a vector with an entry for each row, and our predictor is given the rows of all of them together.
 """
 
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -31,6 +32,7 @@ _COALITIONS_A_FEATURE = 20
 _TWO_CLASSES = 2
 _ROWS_TOGETHER = 1000
 """Rows whose coalitions are kept at once: a few megabytes."""
+_ONE_AT_A_TIME = Lock()
 
 
 def attribute(
@@ -58,7 +60,8 @@ def attribute(
         What is to be explained: why rows are unfamiliar, why they are noisy, both together, or the prediction itself.
     background : table of shape (m, features), optional
         Rows that stand for what is usual: training rows, say. The values tell how a row differs from them. By default
-        the rows of ``X``, which then must be two at least.
+        the rows of ``X``, which then must be two at least: they are compared with one another, and what all of them
+        share, such as a category that none of the training rows had, counts nothing.
     label : object, optional
         For ``of="mean"`` and a classifier, the class whose probability is explained; of two classes, by default, the
         second.
@@ -143,8 +146,9 @@ def attribute_all(
     given = asked.rows(X)
     rows = numbers_of(asked.model, given)
     if background is None and len(rows) < 2:  # noqa: PLR2004 (what is one row unlike?)
-        message = "one row alone is not unlike any other; give background=, a table of usual rows"
+        message = "one row alone is not unlike any other; give a background, a table of usual rows"
         raise ValueError(message)
+    _check_known(asked, rows[:1], measures)
     usual = rows if background is None else numbers_of(asked.model, asked.rows(background))
     usual = _drawn(usual, _whole("n_background", n_background, 1), random_state)
     n_features = rows.shape[1]
@@ -162,6 +166,18 @@ def attribute_all(
         Attribution(values[:, :, place], float(base[place]), names, shown, measure, unit, _label(asked, outcome, unit))
         for place, (measure, unit) in enumerate(zip(measures, units, strict=True))
     )
+
+
+def _check_known(asked: Wrapped, row: AnyArray, measures: Sequence[Explained]) -> None:
+    """Raise an error if the model does not know what is to be explained."""
+    posterior = reader_of_numbers(asked.model)(row)
+    if "knowledge" in measures and posterior.n_members == 1:
+        message = (
+            "one member alone has no knowledge uncertainty, so there is nothing to explain; of='data' explains noise"
+        )
+        raise ValueError(message)
+    for measure in {"data", "total"} & set(measures):
+        getattr(posterior.uncertainty(), measure)  # says so itself if it is not known
 
 
 def import_shap() -> ModuleType:
@@ -192,13 +208,14 @@ def _after(progress: Progress, before: int, most: int, total: int) -> Callable[[
 
 def _explained(game: Game, n_played: int, seed: int | None) -> Floats:
     n_rows, n_features = game.rows.shape
-    before = np.random.get_state()  # noqa: NPY002 (shap draws from NumPy's global generator)
-    np.random.seed(seed)  # noqa: NPY002
-    try:
-        explainer = _kernel_explainer()(game, np.zeros((1, n_features)))
-        values = explainer.shap_values(np.ones(n_features), nsamples=n_played, l1_reg=False, silent=True)
-    finally:
-        np.random.set_state(before)  # noqa: NPY002
+    with _ONE_AT_A_TIME:  # shap draws from NumPy's global generator, which threads share
+        before = np.random.get_state()  # noqa: NPY002
+        np.random.seed(seed)  # noqa: NPY002
+        try:
+            explainer = _kernel_explainer()(game, np.zeros((1, n_features)))
+            values = explainer.shap_values(np.ones(n_features), nsamples=n_played, l1_reg=False, silent=True)
+        finally:
+            np.random.set_state(before)  # noqa: NPY002
     return np.asarray(values).reshape(n_features, n_rows, -1).transpose(1, 0, 2)
 
 

@@ -45,7 +45,7 @@ class ReliabilityCurve:
 
     @property
     def error(self) -> float:
-        """Mean distance of observed from predicted: the expected calibration error."""
+        """Mean distance of observed from predicted, the expected calibration error."""
         return float(np.average(np.abs(self.observed - self.predicted), weights=self.weight))
 
 

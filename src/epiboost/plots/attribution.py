@@ -22,7 +22,7 @@ _BAR = 0.62
 
 
 class AttributionDisplay:
-    """The features that matter most over many rows: one line a feature, one point a row.
+    """The features that matter most over many rows: one line for each feature, one point for each row.
 
     A point to the right says that the feature makes the row's measure larger. Its colour tells how large the feature's
     value is among the rows, from blue (smallest) to orange (largest); categories are grey.
@@ -110,12 +110,15 @@ class AttributionDisplay:
         self.ax_.set_yticks(range(len(shown)), [_short(found.names[feature]) for feature in shown])
         self.ax_.set_ylim(len(shown) - 0.5, -0.5)
         self.ax_.set_xlabel(_x_label(found))
+        for label, colour in (("low value of the feature", BLUE), ("high value", ORANGE), ("category", GREY)):
+            self.ax_.scatter([], [], c=colour, s=14, label=label)
+        _key(self.ax_)
         plain(self.ax_)
         return self
 
 
 class RowAttributionDisplay:
-    """Why one row is unsure: a bar a feature, from the mean of the background to the row's own measure.
+    """Why one row is unsure: a bar for each feature, from the mean of the background to the row's own measure.
 
     Parameters
     ----------
@@ -143,7 +146,7 @@ class RowAttributionDisplay:
 
     def __init__(self, attribution: Attribution, row: int = 0, *, max_features: int = 10) -> None:
         _check_rows(attribution)
-        if not -len(attribution) <= row < len(attribution):
+        if not isinstance(row, int | np.integer) or not -len(attribution) <= row < len(attribution):
             message = f"row must be one of the {len(attribution)} rows that were explained; got {row!r}"
             raise ValueError(message)
         self.attribution = attribution
@@ -202,15 +205,15 @@ class RowAttributionDisplay:
         ends = starts + lengths
         for place, end in enumerate(ends[:-1]):
             self.ax_.plot([end, end], [place - _BAR / 2, place + 1 + _BAR / 2], color=GREY, linewidth=0.8)
-        self.ax_.axvline(found.base, color=GREY, linestyle=":", linewidth=1.8, label=f"usual ({found.base:.3g})")
+        self.ax_.axvline(found.base, color=GREY, linestyle=":", linewidth=1.8, label=f"usual ({_number(found.base)})")
         measure = float(found.measure[self.row])
-        self.ax_.axvline(measure, color=BLACK, linestyle="--", linewidth=1.2, label=f"this row ({measure:.3g})")
+        self.ax_.axvline(measure, color=BLACK, linestyle="--", linewidth=1.2, label=f"this row ({_number(measure)})")
         self.ax_.set_yticks(places, labels)
         self.ax_.set_ylim(len(labels) - 0.5, -0.5)
         self.ax_.use_sticky_edges = False
         self.ax_.margins(x=0.06)
         self.ax_.set_xlabel(_name(found))
-        self.ax_.legend(frameon=False, fontsize="small", loc="best")
+        _key(self.ax_)
         plain(self.ax_)
         return self
 
@@ -225,6 +228,15 @@ class RowAttributionDisplay:
             labels.append(f"{len(rest)} others")
             lengths = np.append(lengths, values[rest].sum())
         return labels, lengths
+
+
+def _key(ax: Axes) -> None:
+    """Put the legend above the picture, where it hides nothing."""
+    ax.legend(frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if 1000.0 <= abs(value) < 1e7 else f"{value:.3g}"  # noqa: PLR2004 (thousands are set apart)
 
 
 def _check_rows(attribution: Attribution) -> None:

@@ -14,13 +14,17 @@ from typing import Any
 import numpy as np
 
 from epiboost._typing import Floats
-from epiboost.metrics import RejectionCurve
-from epiboost.report.drawing import HEIGHT, WIDTH, axis_of, floor_of, scale_of, span_of, svg_of, thinned
-from epiboost.report.facts import Domain, Driver, Facts
+from epiboost.report.chance import CLEAR
+from epiboost.report.drawing import HEIGHT, WIDTH, axis_of, floor_of, scale_of, span_of, svg_of
+from epiboost.report.facts import Driver, Facts
+from epiboost.report.foreign_facts import Domain
 from epiboost.report.texts import number, percent
 
 _N_BINS = 32
 _BAR_STEP = 22
+_N_SHARES = 96
+MOST_HANDED = 0.95
+"""The largest share of cases handed over that is drawn."""
 
 KINDS = {
     "ordinary": ("var(--muted)", "circle"),
@@ -34,18 +38,23 @@ KIND_LABELS = {"ordinary": "ordinary", "noisy": "noisy", "unfamiliar": "unfamili
 
 
 def rejection_chart(facts: Facts) -> str:
-    """Draw how the error falls as cases are handed over; empty without targets."""
+    """Draw how the error of the cases kept falls as others are handed over; empty without targets."""
     if not facts.rejection:
         return ""
     first = next(iter(facts.rejection.values()))
-    ends = np.array([0.0, 1.0])
-    lines = [(_curve_name(facts, name), curve.rejected, curve.error) for name, curve in facts.rejection.items()]
-    lines.append(("a perfect order", first.oracle_rejected, first.oracle_error))
-    lines.append(("a random order", ends, first.error[[0, -1]]))
+    rooted = facts.task == "regression"
+    lines = [
+        (_curve_name(facts, name), *kept_errors(curve.rejected, curve.error, rooted=rooted))
+        for name, curve in facts.rejection.items()
+    ]
+    dots = _steps(facts, lines[0][1], lines[0][2])
+    lines.append(("a perfect order", *kept_errors(first.oracle_rejected, first.oracle_error, rooted=rooted)))
+    whole = float(lines[0][2][0])
+    lines.append(("a random order", np.array([0.0, MOST_HANDED]), np.array([whole, whole])))
     values = [
         {"share": float(share), "error": float(error), "line": name}
         for name, rejected, errors in lines
-        for share, error in zip(*thinned(rejected, errors), strict=True)
+        for share, error in zip(rejected, errors, strict=True)
     ]
     names = [name for name, _, _ in lines]
     n_curves = len(facts.rejection)
@@ -57,13 +66,38 @@ def rejection_chart(facts: Facts) -> str:
         "mark": {"type": "line", "strokeWidth": 2.2, "interpolate": "linear", "aria": False},
         "encoding": {
             "x": axis_of("share", "share of cases handed over", format="%", domain=[0, 1]),
-            "y": axis_of("error", _left_title(facts), format="%" if facts.task == "classification" else "~g"),
+            "y": axis_of("error", _left_title(facts), format="%" if facts.task == "classification" else None),
             "color": {"field": "line", "type": "nominal", "scale": {**scale, "range": colours}},
             "strokeDash": {"field": "line", "type": "nominal", "scale": {**scale, "range": dashes}},
             "order": {"field": "share", "type": "quantitative"},
         },
     }
-    return svg_of({"layer": [line, _dots(_steps(facts, first), "share", "error")]})
+    return svg_of({"layer": [line, _dots(dots, "share", "error")]})
+
+
+def kept_errors(rejected: Floats, error: Floats, *, rooted: bool) -> tuple[Floats, Floats]:
+    """Return the error of those kept, where a rejection curve counts those handed over as right.
+
+    Parameters
+    ----------
+    rejected, error : arrays of shape (k,)
+        As in `RejectionCurve`.
+    rooted : bool
+        Whether to take the root, for a squared error.
+
+    Returns
+    -------
+    arrays of shape (j,)
+        Shares handed over, up to nineteen twentieths: the error of the few that are left then is chance.
+
+    Examples
+    --------
+    >>> kept_errors(np.array([0.0, 1.0]), np.array([4.0, 0.0]), rooted=True)[1][[0, -1]].round(9)
+    array([2., 2.])
+    """
+    shares = np.linspace(0.0, MOST_HANDED, _N_SHARES)
+    errors = np.interp(shares, rejected, error) / (1.0 - shares)
+    return shares, np.sqrt(errors) if rooted else errors
 
 
 def calibration_chart(facts: Facts) -> str:
@@ -73,9 +107,17 @@ def calibration_chart(facts: Facts) -> str:
         return ""
     classifies = facts.task == "classification"
     told = "Claims {}, right in {} ({} of the cases)" if classifies else "Intervals of {} hold {} of the targets"
+    share = np.clip(curve.predicted, 0.01, 0.99)
+    chance = CLEAR * np.sqrt(share * (1.0 - share) / (facts.n_rows * (curve.weight if classifies else 1.0)))
     dots = [
-        {"x": float(x), "y": float(y), "text": told.format(percent(x), percent(y), percent(w))}
-        for x, y, w in zip(curve.predicted, curve.observed, curve.weight, strict=True)
+        {
+            "x": float(x),
+            "y": float(y),
+            "low": max(float(x - c), 0.0),
+            "high": min(float(x + c), 1.0),
+            "text": told.format(percent(x), percent(y), percent(w)),
+        }
+        for x, y, w, c in zip(curve.predicted, curve.observed, curve.weight, chance, strict=True)
     ]
     x_title = "confidence claimed" if classifies else "coverage claimed"
     y_title = "share that was right" if classifies else "share of targets covered"
@@ -88,12 +130,17 @@ def calibration_chart(facts: Facts) -> str:
         "mark": {"type": "line", "color": "var(--muted)", "strokeDash": [1, 4], "strokeWidth": 2, "aria": False},
         "encoding": axes,
     }
+    by_chance = {
+        "data": {"values": dots},
+        "mark": {"type": "rule", "color": "var(--muted)", "strokeWidth": 7, "opacity": 0.35, "aria": False},
+        "encoding": {**axes, "y": {**axes["y"], "field": "low"}, "y2": {"field": "high"}},
+    }
     line = {
         "data": {"values": dots},
         "mark": {"type": "line", "color": "var(--blue)", "strokeWidth": 2, "aria": False},
         "encoding": axes,
     }
-    return svg_of({"layer": [ideal, line, _dots(dots, "x", "y", size=42)]})
+    return svg_of({"layer": [by_chance, ideal, line, _dots(dots, "x", "y", size=42)]})
 
 
 def uncertainty_chart(facts: Facts) -> str:
@@ -169,7 +216,12 @@ def domain_chart(domain: Domain) -> str:
             "x2": {"field": "high"},
             "y": axis_of("share", "share of the table's rows", format="%"),
             "y2": {"field": "zero"},
-            "color": {"field": "table", "type": "nominal", "scale": colours, "legend": {"symbolType": "square"}},
+            "color": {
+                "field": "table",
+                "type": "nominal",
+                "scale": colours,
+                "legend": {"symbolType": "square", "symbolOpacity": 0.6},
+            },
             "description": {"field": "text", "type": "nominal"},
         },
         "layer": [  # one filled, one outlined: they are told apart where they overlap, and without colours
@@ -206,13 +258,9 @@ def _placed(values: Floats, floor: float) -> Floats:
     return np.log10(np.maximum(values, floor)) if floor > 0.0 else values
 
 
-def _only(table: str) -> dict[str, Any]:
-    return {"filter": {"field": "table", "equal": table}}
-
-
 def driver_chart(driver: Driver) -> str:
     """Draw what part each feature has in one uncertainty."""
-    colour = "var(--orange)" if driver.measure == "knowledge" else "var(--blue)"
+    colour = "var(--green)" if driver.other else "var(--orange)" if driver.measure == "knowledge" else "var(--blue)"
     values = [
         {"place": place, "name": name, "share": share, "text": f"{name}: {percent(share)}"}
         for place, (name, share) in enumerate(zip(driver.names, driver.shares, strict=True))
@@ -228,7 +276,7 @@ def driver_chart(driver: Driver) -> str:
         "mark": {"type": "bar", "color": colour, "height": {"band": 0.7}},
         "encoding": {"x": share, "description": {"field": "text", "type": "nominal"}},
     }
-    text = {"type": "text", "fontSize": 12, "color": "var(--ink)", "aria": False}
+    text = {"type": "text", "fontSize": 13, "color": "var(--ink)", "aria": False}
     shares = {
         "mark": {**text, "align": "left", "dx": 4},
         "encoding": {"x": share, "text": {"field": "share", "type": "quantitative", "format": ".0%"}},
@@ -255,17 +303,16 @@ def _curve_name(facts: Facts, name: str) -> str:
 
 
 def _left_title(facts: Facts) -> str:
-    return "wrong predictions left" if facts.task == "classification" else "mean squared error left"
+    return "wrong, of those kept" if facts.task == "classification" else "RMSE of those kept"
 
 
-def _steps(facts: Facts, curve: RejectionCurve) -> list[dict[str, Any]]:
+def _steps(facts: Facts, rejected: Floats, errors: Floats) -> list[dict[str, Any]]:
     """Return what the first curve says at every twentieth."""
-    shares = np.arange(21) / 20
-    errors = np.interp(shares, curve.rejected, curve.error)
+    shares = np.arange(20) / 20
     shown = percent if facts.task == "classification" else number
     return [
-        {"share": float(x), "error": float(y), "text": f"Hand over {percent(x)}: {shown(float(y))} left"}
-        for x, y in zip(shares, errors, strict=True)
+        {"share": float(x), "error": float(y), "text": f"Hand over {percent(x)}: error of the rest {shown(float(y))}"}
+        for x, y in zip(shares, np.interp(shares, rejected, errors), strict=True)
     ]
 
 

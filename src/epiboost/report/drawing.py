@@ -9,10 +9,13 @@ from epiboost._optional import require
 from epiboost._typing import Floats
 
 WIDTH, HEIGHT = 330, 230
-_MOST_STEPS = 120
 _SCALE = 1.4
-_FEW_DECADES, _MOST_TICKS = 3, 7
-_TICK = "datum.value >= 0.001 && datum.value < 100000 ? format(datum.value, '~r') : format(datum.value, '~e')"
+_FEW_DECADES, _FEWEST_TICKS, _MOST_TICKS = 3, 3, 7
+_TICK = (
+    "datum.value == 0 ? '0' : abs(datum.value) >= 0.0001 && abs(datum.value) < 10000000 "
+    "? format(datum.value, abs(datum.value) < 10000 ? ',.4~r' : ',.0f') : format(datum.value, '~e')"
+)
+"""Ticks are written like the numbers of tables."""
 _NEAR = 0.15
 _SIZE = re.compile(r'<svg([^>]*?) width="([\d.]+)" height="[\d.]+"')
 _PLACES = re.compile(r' (?:transform|d)="[^"]*"')
@@ -27,8 +30,8 @@ _CONFIG: dict[str, Any] = {
         "gridColor": "var(--grid)",
         "domainColor": "var(--ink-soft)",
         "tickColor": "var(--ink-soft)",
-        "labelFontSize": 12,
-        "titleFontSize": 12,
+        "labelFontSize": 13,
+        "titleFontSize": 13,
         "titleFontWeight": "normal",
         "titlePadding": 8,
         "labelLimit": 150,
@@ -37,7 +40,7 @@ _CONFIG: dict[str, Any] = {
     },
     "legend": {
         "labelColor": "var(--ink)",
-        "labelFontSize": 12,
+        "labelFontSize": 13,
         "orient": "top",
         "title": None,
         "symbolSize": 70,
@@ -57,7 +60,7 @@ def axis_of(
     scale: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the axis of a number, by the field that holds it."""
-    axis: dict[str, Any] = {} if format is None else {"format": format}
+    axis: dict[str, Any] = {"labelExpr": _TICK} if format is None else {"format": format}
     scale = dict(scale or {})
     if domain is not None:
         scale |= {"domain": domain, "nice": False}
@@ -81,7 +84,9 @@ def scale_of(values: Floats, floor: float) -> dict[str, Any]:
     ticks = np.multiply.outer(10.0**decades, steps).ravel()
     ticks = ticks[(ticks >= floor * (1.0 - _NEAR)) & (ticks <= high * (1.0 + _NEAR))]
     thinned = ticks[:: -(-len(ticks) // _MOST_TICKS)] if len(ticks) else ticks
-    axis = {"values": thinned.tolist(), "labelExpr": _TICK}
+    if len(thinned) < _FEWEST_TICKS:  # less than a decade: equal steps say more
+        return {"zero": False, "nice": False, "domain": [floor * (1.0 - _NEAR), high * (1.0 + _NEAR)]}
+    axis = {"values": thinned.tolist()}
     return {"type": "log", "nice": False, "domain": [floor * (1.0 - _NEAR), high * (1.0 + _NEAR)], "axis": axis}
 
 
@@ -89,14 +94,6 @@ def span_of(values: Floats) -> tuple[float, float]:
     """Return the smallest and the largest value, or what lies around the only one."""
     low, high = float(values.min()), float(values.max())
     return (low, high) if high > low else (low - 0.5, high + 0.5)
-
-
-def thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return a line of few enough points; they lie on it."""
-    if len(x) <= _MOST_STEPS:
-        return x, y
-    steps = np.linspace(0.0, 1.0, _MOST_STEPS)
-    return steps, np.interp(steps, x, y)
 
 
 def svg_of(chart: dict[str, Any]) -> str:

@@ -1,37 +1,40 @@
 """From a model and a table to the facts of a report. The table is predicted once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from epiboost._base import BaseEpiBoost
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.cells import cells, column_names, rows_of
-from epiboost.explain import Attribution
-from epiboost.explain.game import numbers_of
-from epiboost.explain.shapley import attribute_all
+from epiboost.cells import cells, column_names
 from epiboost.report.answers import Answers
-from epiboost.report.facts import Driver, Facts, Kind, Listed, Points
-from epiboost.report.judging import domain_of, foreign_of, honesty_of, kept_of, quality_of, rejection_of
+from epiboost.report.driving import Explained, evenly, explained, explained_other
+from epiboost.report.facts import Facts, Kind, Listed, Points
+from epiboost.report.judging import (
+    classes_of,
+    domain_of,
+    finds_of,
+    foreign_of,
+    honesty_of,
+    kept_of,
+    quality_of,
+    rejection_of,
+)
+from epiboost.report.novelty import novelty_of
 from epiboost.report.recipe import inner_of, model_facts, parameters_of, title_of
-from epiboost.report.texts import cell, words
-from epiboost.uncertainty import Measure
+from epiboost.report.texts import cell, distinct, words
 from epiboost.wrapped import Wrapped, unwrap
 
 MOST_LISTED = 80
 MOST_POINTS = 1500
 _MOST_OTHERS = 400
-_FEWEST_SAMPLED, _MOST_SAMPLED = 20, 70
-_MOST_CELLS = 500_000_000
-"""Cells of the tables that are predicted to find what drives uncertainty: wide tables are explained by fewer rows."""
-_N_BACKGROUND = 30
-_FEWEST_COALITIONS, _COALITIONS_A_FEATURE = 512, 4
 _SHOWN_COLUMNS = 6
 _UNUSUAL = 2.0
-_SHOWN_DRIVERS = 10
+_MATERIAL = 0.1
+_EXTRAORDINARY = 100.0
+_NOISY = 1.5
+_MUCH_ENTROPY = 0.5
 _LONGEST_CELL = 40
 _LONGEST_TITLE = 200
 
@@ -53,9 +56,11 @@ def gather(
     other = None if ood is None else Answers.of(asked.predict_posterior(ood))
     honesty = None if target is None else honesty_of(asked, X, target, answers)
     curves, scores = ({}, {}) if target is None else rejection_of(target, answers)
+    new, rows_with_new = novelty_of(asked, X, len(answers))
     marked = _marks(answers)
     uncertain = _most_uncertain(answers)
-    found = _explained(model, X, answers, uncertain, verbose) if explain else _Explained()
+    found = explained(model, X, answers, uncertain, verbose) if explain else Explained()
+    theirs = explained_other(model, (X, ood), (answers, other), verbose) if explain and other is not None else ()
     points = _points(answers, other, uncertain, marked)
     shown = _Shown(asked, (X, ood), (answers, other), target=target, marked=marked, leading=found.leading)
     inner = inner_of(asked.model)
@@ -68,16 +73,18 @@ def gather(
         deciding=answers.deciding,
         quality=None if target is None else quality_of(target, answers),
         honesty=None if honesty is None else honesty[0],
+        classes=() if target is None else classes_of(target, answers, asked.classes),
+        finds=None if target is None else finds_of(target, answers),
         kept=kept_of(target, answers, asked.classes),
-        foreign=foreign_of(answers, _unseen(asked, X, len(answers))),
+        foreign=foreign_of(answers, new, rows_with_new),
         rejection=curves,
         scores=scores,
         reliability=None if honesty is None else honesty[1],
         points=points,
         uncertain=shown.listed(uncertain, np.zeros(len(uncertain), dtype=bool), found.reasons(uncertain, marked)),
         hovered=shown.listed(points.row, np.array([kind == "other" for kind in points.kind]), {}),
-        domain=None if other is None else domain_of(answers, other, _unseen(asked, ood, len(other))),
-        drivers=found.drivers,
+        domain=None if other is None else domain_of(answers, other, novelty_of(asked, ood, len(other))[0]),
+        drivers=(*found.drivers, *theirs),
         n_explained=found.n_sampled,
         model=model_facts(asked, answers),
         parameters=parameters_of(inner),
@@ -87,26 +94,50 @@ def gather(
 def _checked_target(y: npt.ArrayLike, answers: Answers) -> AnyArray:
     target = np.asarray(y)
     if target.shape != (len(answers),):
-        message = f"y must hold one target a row, shape ({len(answers)},); got shape {target.shape}"
+        message = f"y must hold one target for each row, shape ({len(answers)},); got shape {target.shape}"
         raise ValueError(message)
-    return target
+    if answers.posterior.family == "categorical":
+        return target
+    try:
+        numbers = target.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        message = f"y must hold numbers, as this model predicts one; got {target[0]!r}"
+        raise ValueError(message) from error
+    if not np.isfinite(numbers).all():
+        first = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        message = f"y must hold finite numbers; got {numbers[first]} in row {first + 1}"
+        raise ValueError(message)
+    return numbers
 
 
 def _marks(answers: Answers) -> tuple[Kind, ...]:
-    """Mark rows as unfamiliar whose knowledge uncertainty is twice the usual, and twice the usual part of the total.
+    """Mark rows as unfamiliar, noisy or ordinary.
 
-    The first alone would not do, as noise raises both parts: the members disagree more where targets scatter. Neither
-    would the second, as of a row without noise any doubt is one of knowledge. What is usual is the median over the more
-    uncertain half of the rows.
+    Unfamiliar: knowledge uncertainty is twice the usual, and twice the usual part of the total; and it matters, being a
+    tenth of the total, or is a hundred times the usual, which no noise explains. Twice the usual alone would not do, as
+    noise raises both parts: the members disagree more where targets scatter. Neither would the part of the total, as of
+    a row without noise any doubt is one of knowledge. What is usual is the median over the more uncertain half of the
+    rows.
+
+    Noisy: not that, and data uncertainty is half as large again as the median of all rows, or half of what it can be at
+    all with so many classes.
     """
-    unfamiliar = np.ones(len(answers), dtype=bool)
-    if answers.data is not None:
-        knowledge = answers.uncertainty.knowledge
-        share = knowledge / np.maximum(knowledge + answers.data, np.finfo(np.float64).tiny)
-        doubtful = answers.doubt >= np.median(answers.doubt)
-        unusual = (values > _UNUSUAL * np.median(values[doubtful]) for values in (knowledge, share))
-        unfamiliar = np.logical_and(*unusual)
-    kinds: list[Kind] = ["unfamiliar" if is_so else "noisy" for is_so in unfamiliar.tolist()]
+    knowledge, data = answers.uncertainty.knowledge, answers.data
+    doubtful = answers.doubt >= np.median(answers.doubt)
+    usual = np.median(knowledge[doubtful])
+    unfamiliar = knowledge > _UNUSUAL * usual
+    noisy = np.zeros(len(answers), dtype=bool)
+    if data is not None:
+        share = knowledge / np.maximum(knowledge + data, np.finfo(np.float64).tiny)
+        unfamiliar &= share > _UNUSUAL * np.median(share[doubtful])
+        unfamiliar &= (share >= _MATERIAL) | (knowledge > _EXTRAORDINARY * usual)
+        noisy = data > _NOISY * np.median(data)
+        if answers.posterior.classes is not None:
+            noisy |= data >= _MUCH_ENTROPY * np.log(len(answers.posterior.classes))
+    kinds: list[Kind] = [
+        "unfamiliar" if is_unfamiliar else "noisy" if is_noisy else "ordinary"
+        for is_unfamiliar, is_noisy in zip(unfamiliar.tolist(), noisy.tolist(), strict=True)
+    ]
     return tuple(kinds)
 
 
@@ -120,97 +151,18 @@ def _most_uncertain(answers: Answers) -> Integers:
     return chosen[np.argsort(-answers.doubt[chosen], kind="stable")]
 
 
-def _evenly(n_rows: int, most: int) -> Integers:
-    if n_rows <= most:
-        return np.arange(n_rows)
-    return np.linspace(0, n_rows - 1, most).astype(np.int64)
-
-
 def _points(answers: Answers, other: Answers | None, uncertain: Integers, marked: tuple[Kind, ...]) -> Points:
-    drawn = np.union1d(_evenly(len(answers), MOST_POINTS - (0 if other is None else _MOST_OTHERS)), uncertain)
+    drawn = np.union1d(evenly(len(answers), MOST_POINTS - (0 if other is None else _MOST_OTHERS)), uncertain)
     standing_out = set(uncertain.tolist())
     kinds: list[Kind] = [marked[row] if row in standing_out else "ordinary" for row in drawn.tolist()]
     rows, data, knowledge = drawn, answers.data, answers.uncertainty.knowledge[drawn]
     data = None if data is None else data[drawn]
     if other is not None:
-        theirs = _evenly(len(other), _MOST_OTHERS)
+        theirs = evenly(len(other), _MOST_OTHERS)
         rows, knowledge = np.append(rows, theirs), np.append(knowledge, other.uncertainty.knowledge[theirs])
         data = None if data is None or other.data is None else np.append(data, other.data[theirs])
         kinds += ["other"] * len(theirs)
     return Points(rows, data, knowledge, tuple(kinds))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Explained:
-    """What drives uncertainty: attributions of some rows, by measure."""
-
-    rows: Integers = field(default_factory=lambda: np.arange(0))
-    sampled: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    by_measure: dict[Measure, Attribution] = field(default_factory=dict)
-
-    @property
-    def n_sampled(self) -> int:
-        return int(np.count_nonzero(self.sampled))
-
-    @property
-    def drivers(self) -> tuple[Driver, ...]:
-        return tuple(_driver(measure, found, self.sampled) for measure, found in self.by_measure.items())
-
-    @property
-    def leading(self) -> tuple[str, ...]:
-        """The names of the features that drive uncertainty, most important first."""
-        total: dict[str, float] = {}
-        for driver in self.drivers:
-            for name, share in driver.pairs:
-                total[name] = total.get(name, 0.0) + share
-        return tuple(sorted(total, key=lambda name: -total[name]))
-
-    def reasons(self, uncertain: Integers, marked: tuple[Kind, ...]) -> dict[int, str]:
-        """Return for each uncertain row the feature that adds most to what it is marked for."""
-        place = {row: position for position, row in enumerate(self.rows.tolist())}
-        found = {}
-        for row in uncertain.tolist() if place else ():
-            explained = self.by_measure.get("knowledge" if marked[row] == "unfamiliar" else "data")
-            if explained is not None and explained.values[place[row]].max() > 0.0:
-                found[row] = words(explained.first(1)[place[row], 0], _LONGEST_CELL)
-        return found
-
-
-def _explained(
-    model: Any,  # noqa: ANN401 (any of the models)
-    X: Any,  # noqa: ANN401 (anything the model reads)
-    answers: Answers,
-    uncertain: Integers,
-    verbose: int,
-) -> _Explained:
-    measures: list[Measure] = [] if answers.data is None else ["data"]
-    if answers.uncertainty.knowledge.any():
-        measures.append("knowledge")
-    if len(answers) < 2 or not measures:  # noqa: PLR2004 (a row is compared with others)
-        return _Explained()
-    n_features = int(unwrap(model).model.n_features_in_)
-    n_coalitions = max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features)
-    affordable = _MOST_CELLS // (n_coalitions * n_features * _N_BACKGROUND) - len(uncertain)
-    sample = _evenly(len(answers), min(max(affordable, _FEWEST_SAMPLED), _MOST_SAMPLED))
-    rows = np.union1d(sample, uncertain)
-    found = attribute_all(
-        model,
-        rows_of(X, rows),
-        measures,
-        background=rows_of(X, _evenly(len(answers), _N_BACKGROUND)),
-        n_coalitions=n_coalitions,
-        verbose=verbose,
-    )
-    return _Explained(rows, np.isin(rows, sample), dict(zip(measures, found, strict=True)))
-
-
-def _driver(measure: Measure, found: Attribution, sampled: AnyArray) -> Driver:
-    effect = np.abs(found.values[sampled]).mean(axis=0)
-    order = np.argsort(-effect, kind="stable")[:_SHOWN_DRIVERS]
-    shares = effect / effect.sum() if effect.any() else effect
-    order = order[shares[order] > 0.0]
-    names = tuple(words(found.names[feature], _LONGEST_CELL) for feature in order)
-    return Driver(measure, names, tuple(shares[order].tolist()), len(effect) - len(order))
 
 
 class _Shown:
@@ -229,8 +181,8 @@ class _Shown:
         self.tables, self.answers, self.target, self.marked = tables, answers, target, marked
         inner = inner_of(asked.model)
         self.names = column_names(tables[0], None if asked.steps else inner)
-        shown = [words(name, _LONGEST_CELL) for name in self.names]
-        first = [shown.index(name) for name in leading if name in shown]
+        shown = distinct(self.names)
+        first = [self.names.index(name) for name in leading if name in self.names]
         rest = [place for place in range(len(shown)) if place not in first]
         self.columns = (first + rest)[:_SHOWN_COLUMNS]
         self.shown = tuple(shown[place] for place in self.columns)
@@ -277,14 +229,3 @@ class _Shown:
         shown = np.empty(found.shape, dtype=object)
         shown.ravel()[:] = [cell(value, _LONGEST_CELL) for value in found.ravel().tolist()]
         return shown
-
-
-def _unseen(asked: Wrapped, X: Any, n_rows: int) -> AnyArray:  # noqa: ANN401 (anything the model reads)
-    """Return for each row whether it holds a category that training has not seen."""
-    inner = inner_of(asked.model)
-    vocabularies = getattr(inner, "vocabularies_", ())
-    if not isinstance(inner, BaseEpiBoost) or not vocabularies:
-        return np.zeros(n_rows, dtype=bool)
-    categories = [place for place, vocabulary in enumerate(vocabularies) if vocabulary is not None]
-    unseen: AnyArray = (numbers_of(asked.model, asked.rows(X))[:, categories] == -1.0).any(axis=1)
-    return unseen

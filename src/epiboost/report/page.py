@@ -27,10 +27,14 @@ from epiboost.explain.shapley import import_shap
 from epiboost.report import charts
 from epiboost.report.facts import Facts, Listed
 from epiboost.report.gathering import MOST_LISTED, MOST_POINTS, gather
-from epiboost.report.sentences import cards_of, error_text
-from epiboost.report.texts import count, number, percent
+from epiboost.report.sentences import cards_of, error_text, threshold_text
+from epiboost.report.texts import count, number, percent, words
 
 _FRAME = '<iframe srcdoc="{}" style="width:100%;height:800px;border:0" title="Report on a model"></iframe>'
+_MOST_CLASSES = 30
+_MOST_NEW = 10
+_CELL_LENGTHS = (40, 20, 10)
+_MOST_HOVER_BYTES = 1_000_000
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -142,6 +146,7 @@ def report(
     (True, True)
     """
     _check_packages(explain=explain)
+    _check_options(path, title, ood)
     facts = gather(model, X, y, ood, explain=explain, title=title, verbose=verbose)
     made = Report(page_of(facts), facts)
     if path is not None:
@@ -167,11 +172,16 @@ def page_of(facts: Facts) -> str:
         pictures={name: markup(picture) for name, picture in pictures.items()},
         drivers=[(driver, markup(charts.driver_chart(driver))) for driver in facts.drivers if driver.names],
         rows=_table_rows(facts),
-        hover=markup(_script_data(_hovered(facts))),
+        hover=markup(_hover_data(facts)),
         style=markup(_part("style.css")),
         script=markup(script),
         script_hash=policy,
         error_text=lambda error: error_text(facts, error),
+        threshold_text=lambda threshold: threshold_text(facts, threshold),
+        share_text=lambda share: "–" if share is None else percent(share),
+        infinity=float("inf"),
+        most_classes=_MOST_CLASSES,
+        most_new=_MOST_NEW,
         percent=percent,
         number=number,
         count=count,
@@ -180,6 +190,25 @@ def page_of(facts: Facts) -> str:
         most_listed=MOST_LISTED,
     )
     return page
+
+
+def _check_options(path: str | os.PathLike[str] | None, title: str | None, ood: Any) -> None:  # noqa: ANN401
+    """Refuse what cannot be written or read, before any work is spent."""
+    if title is not None and not isinstance(title, str):
+        message = f"title must be a text or None; got {title!r}"
+        raise TypeError(message)
+    if isinstance(ood, str | os.PathLike):
+        message = f"ood must be a table of rows, not a file's name; got {os.fspath(ood)!r}"
+        raise TypeError(message)
+    if path is None:
+        return
+    target = Path(path)
+    if target.is_dir():
+        message = f"path must name a file; {str(target)!r} is a folder"
+        raise IsADirectoryError(message)
+    if not target.parent.is_dir():
+        message = f"path must lie in a folder that is there; {str(target.parent)!r} is not"
+        raise FileNotFoundError(message)
 
 
 def _check_packages(*, explain: bool) -> None:
@@ -241,7 +270,17 @@ def _error_cell(facts: Facts, place: int) -> tuple[float, str] | None:
     return error, number(error)
 
 
-def _hovered(facts: Facts) -> dict[str, Any]:
+def _hover_data(facts: Facts) -> str:
+    """Return the rows under the pointer for the script, their cells cut until they are few enough bytes."""
+    data = ""
+    for longest in _CELL_LENGTHS:
+        data = _script_data(_hovered(facts, longest))
+        if len(data.encode()) <= _MOST_HOVER_BYTES:
+            break
+    return data
+
+
+def _hovered(facts: Facts, longest: int) -> dict[str, Any]:
     """Return what is shown of a row under the pointer: names once, then values."""
     listed: Listed = facts.hovered
     names = ["prediction"]
@@ -259,7 +298,7 @@ def _hovered(facts: Facts) -> dict[str, Any]:
         f"Row {row + 1:,}" + (" of the other table" if kind == "other" else f", {kind}" * (kind != "ordinary"))
         for row, kind in zip(listed.row.tolist(), facts.points.kind, strict=True)
     ]
-    rows = [[head, *values] for head, *values in zip(heads, *columns, strict=True)]
+    rows = [[head, *(words(value, longest) for value in values)] for head, *values in zip(heads, *columns, strict=True)]
     return {"names": [*names, *listed.names], "n_own": len(names), "rows": rows}
 
 

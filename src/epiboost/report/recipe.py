@@ -9,7 +9,7 @@ from epiboost._base import BaseEpiBoost
 from epiboost.calibrated.base import BaseCalibrated
 from epiboost.cells import names_of
 from epiboost.report.answers import Answers
-from epiboost.report.texts import number, words
+from epiboost.report.texts import count, distinct, number, words
 from epiboost.training import version_of
 from epiboost.wrapped import Wrapped
 
@@ -52,10 +52,12 @@ def _recipe_facts(model: BaseEpiBoost, answers: Answers) -> list[tuple[str, str]
     trees = sorted({int(n) for n in np.ravel(model.n_trees_)})
     n_trees = f"{trees[0]:,}" if len(trees) == 1 else f"{trees[0]:,} to {trees[-1]:,}"
     seed = "none was given" if model.random_state is None else str(model.random_state)
+    if isinstance(model.random_state, np.random.RandomState):
+        seed = "a generator, which has no number"
     return [
-        ("Recipe", f"{model.ensemble}, {answers.posterior.n_members} members, engine {model.engine}"),
+        ("Recipe", f"{model.ensemble}, {count(answers.posterior.n_members, 'member')}, engine {model.engine}"),
         ("Trees a chain", f"{n_trees}, depth {model.max_depth}, learning rate {model.learning_rate:g}"),
-        ("Features", _some([words(name) for name in names_of(model, int(model.n_features_in_))])),
+        ("Features", _some(list(distinct(names_of(model, int(model.n_features_in_)))))),
         ("Seed", seed),
     ]
 

@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const tip = document.getElementById("tip");
+  const said = document.getElementById("said");
   const rows = JSON.parse(document.getElementById("rows").textContent);
 
   /* Build a tip of texts alone: whatever a value holds, it is shown and never read as markup. */
@@ -39,10 +40,11 @@
       });
       order = [...marks.keys()].sort((one, other) => places[one][0] - places[other][0]);
     };
-    addEventListener("resize", () => { places = null; });
+    new ResizeObserver(() => { places = null; }).observe(document.body);  /* a filter moves what lies below it */
 
     const leave = () => {
-      if (current >= 0) marks[current].classList.remove("near");
+      if (current < 0) return;  /* the tip is another picture's */
+      marks[current].classList.remove("near");
       current = -1;
       tip.hidden = true;
     };
@@ -53,6 +55,7 @@
         current = mark;
         marks[mark].classList.add("near");
         fill(marks[mark].getAttribute("aria-label"), chart);
+        said.textContent = [...tip.querySelectorAll("span, strong, dt, dd")].map((part) => part.textContent).join(", ");
       }
       tip.hidden = false;
       const wide = tip.offsetWidth, high = tip.offsetHeight;
@@ -73,7 +76,9 @@
     };
     picture.addEventListener("pointermove", nearest);
     picture.addEventListener("pointerdown", nearest);
-    picture.addEventListener("pointerleave", leave);
+    /* A finger is lifted to read: what it has touched stays until it touches elsewhere. */
+    picture.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") leave(); });
+    document.addEventListener("pointerdown", (event) => { if (!picture.contains(event.target)) leave(); });
     picture.addEventListener("blur", leave);
     picture.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -105,6 +110,9 @@
     if (typeof other === "number") return 1;
     return one.localeCompare(other);
   };
+  const cut = () => {  /* on paper the first rows are printed, as they are sorted and filtered now */
+    lines.filter((line) => !line.hidden).forEach((line, place) => line.classList.toggle("more", place >= 40));
+  };
   heads.forEach((head, column) => {
     const button = element("button");
     button.type = "button";
@@ -117,6 +125,7 @@
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       lines.sort((one, other) => (down ? -1 : 1) * compare(value(one, column), value(other, column)));
       body.append(...lines);
+      cut();
     });
   });
 
@@ -124,6 +133,7 @@
   const search = document.getElementById("search");
   const kind = document.getElementById("kind");
   const found = document.getElementById("found");
+  const none = document.getElementById("none");
   const filter = () => {
     const word = search.value.trim().toLocaleLowerCase();
     let shown = 0;
@@ -133,7 +143,10 @@
       line.hidden = !fits;
       shown += fits;
     }
-    found.textContent = shown + " of " + lines.length + " rows";
+    found.textContent = shown + " of " + lines.length + (lines.length === 1 ? " row" : " rows");
+    none.hidden = shown > 0;
+    table.parentElement.hidden = shown === 0;
+    cut();
   };
   search.addEventListener("input", filter);
   kind.addEventListener("change", filter);

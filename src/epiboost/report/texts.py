@@ -5,12 +5,17 @@ r"""Numbers and values as a reader sees them. Nothing here is safe to put on a p
 """
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
 _JOINERS = {"\u200c", "\u200d"}  # parts of words in Persian and Hindi, and of emoji
 _MANY = 1000.0
 _LARGE = 1e15
+_READABLE = 1e7
+_LEAST_READABLE = 1e-4
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def percent(share: float) -> str:
@@ -26,13 +31,20 @@ def percent(share: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with four digits, and thousands apart."""
+    """Return a number with four digits, thousands apart, and powers of ten where it is very large or small.
+
+    >>> number(0.12345), number(3.939e11), number(-1.7331e-12)
+    ('0.1235', '3.94 × 10¹¹', '-1.73 × 10⁻¹²')
+    """
     if math.isnan(value):
         return "missing"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    if _MANY <= abs(value) < _LARGE:
+    if _MANY <= abs(value) < _READABLE:
         return f"{value:,.0f}"
+    if value and not _LEAST_READABLE <= abs(value) < _READABLE:
+        mantissa, power = f"{value:.2e}".split("e")
+        return f"{mantissa} × 10{str(int(power)).translate(_SUPERSCRIPTS)}"
     return f"{value:.4g}"
 
 
@@ -55,6 +67,22 @@ def words(value: object, longest: int = 60) -> str:
     text = text[: longest + 1]
     text = "".join(letter if letter.isprintable() or letter in _JOINERS else _visible(letter) for letter in text)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def distinct(names: Sequence[str], longest: int = 40) -> tuple[str, ...]:
+    """Return names of columns that are short, and differ where they did; where the beginnings are alike, by their ends.
+
+    >>> distinct(["", "a" * 60 + "1", "a" * 60 + "2", "b"], 12)
+    ('(no name)', 'aaaaa…aaaaa1', 'aaaaa…aaaaa2', 'b')
+    """
+    shown = [words(name, longest) if name.strip() else "(no name)" for name in names]
+    taken = Counter(shown)
+    half = (longest - 1) // 2
+    for place, name in enumerate(names):
+        if taken[shown[place]] > 1 and len(name) > longest:
+            shown[place] = f"{words(name[:half], half)}…{words(name[half - longest + 1 :], longest)}"
+    taken = Counter(shown)
+    return tuple(f"{name} ({place + 1})" if taken[name] > 1 else name for place, name in enumerate(shown))
 
 
 def count(n: int, noun: str) -> str:
