@@ -232,6 +232,9 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             else self._read_partitions(engine, X, y, sample_weight, parts)
         ]
         n_rows = len(rows[0].X)
+        if n_rows < 2:  # noqa: PLR2004 (a spread needs two)
+            message = f"Found {n_rows} sample(s) of positive weight while a minimum of 2 is required."
+            raise ValueError(message)
         seed = self._seed()
         with progress_bar("Training", enabled=bool(self.verbose)) as progress:
             # the rows are the engine's own, which may let go of them: of a large table every copy counts
@@ -252,9 +255,6 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
         data = self._learn_target(joined, y, weight)
         evaluation = None if watched is None else self._evaluation(*watched)
         data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, _sizes(self.vocabularies_))
-        if len(data.y) < 2:  # noqa: PLR2004 (a spread needs two)
-            message = f"Found {len(data.y)} sample(s) of positive weight while a minimum of 2 is required."
-            raise ValueError(message)
         return data
 
     def _require_fitted(self) -> None:
