@@ -154,7 +154,9 @@ def test_the_bits_do_not_depend_on_partitions_or_on_where_they_are(table, placem
     options = {**SMALL, "ensemble": ensemble, "max_bins": 50}
     first = EpiBoostRegressor(**options).fit(*cut(table, 5))
     assert np.corrcoef(first.predict(X), y)[0, 1] > 0.8
-    monkeypatch.setattr(xgboost_crew, "dealt", lambda sizes, workers: [workers[place > 0] for place in range(len(sizes))])
+    monkeypatch.setattr(
+        xgboost_crew, "dealt", lambda sizes, workers: [workers[place > 0] for place in range(len(sizes))]
+    )
     again, other = (EpiBoostRegressor(**options).fit(*cut(table, parts)) for parts in (5, 7))
     assert models(first) == models(again) == models(other)
     assert first.forest_.objective == other.forest_.objective
@@ -288,7 +290,9 @@ def test_what_is_wrong_with_the_data_is_said(table, case):
 @pytest.mark.usefixtures("client")
 def test_a_class_that_no_row_of_positive_weight_has_is_none(table):
     X, y = cut(table, 2)
-    model = EpiBoostClassifier(**SMALL).fit(X, (y > 1).astype(int).where(y > -1, 7), sample_weight=(y > -1).astype(float))
+    model = EpiBoostClassifier(**SMALL).fit(
+        X, (y > 1).astype(int).where(y > -1, 7), sample_weight=(y > -1).astype(float)
+    )
     assert model.classes_.tolist() == [0, 1]
 
 

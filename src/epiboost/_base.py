@@ -254,8 +254,7 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             joined, self.vocabularies_ = without_unused(joined, self.vocabularies_)
         data = self._learn_target(joined, y, weight)
         evaluation = None if watched is None else self._evaluation(*watched)
-        data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, _sizes(self.vocabularies_))
-        return data
+        return Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, _sizes(self.vocabularies_))
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
@@ -279,7 +278,10 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
         defaults = {name: of.default for name, of in inspect.signature(type(self).__init__).parameters.items()}
         check_asked(engine, str(self.engine), self.get_params(deep=False), defaults)
         if self.n_jobs == ON_CLUSTER and not getattr(engine, "trains_on_cluster", False):
-            message = f"engine={self.engine!r} trains on this machine; n_jobs='dask' is for engine='native'"
+            message = (
+                f"n_jobs='dask' is for engine='native', not for engine={self.engine!r} (XGBoost uses the cluster "
+                "without it where X is a Dask collection)"
+            )
             raise ValueError(message)
         return engine
 

@@ -138,9 +138,7 @@ def check_largest_weight(largest: float, n_samples: int) -> None:
         message = "sample_weight is zero for every row; at least two rows must count"
         raise ValueError(message)
     if largest * n_samples > _MOST_ROWS:
-        message = (
-            f"sample_weight must not count for more than {_MOST_ROWS:.0e} rows in all; got a weight of {largest}"
-        )
+        message = f"sample_weight must not count for more than {_MOST_ROWS:.0e} rows in all; got a weight of {largest}"
         raise ValueError(message)
 
 

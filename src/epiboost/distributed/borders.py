@@ -69,7 +69,11 @@ class Counts:
         """Return the least value of each of at most so many bins, which hold about the same weight each."""
         values = self.values
         borders = Bins.fit(values.astype(np.float64)[:, np.newaxis], self.weights.astype(np.float64), max_bins).borders
-        return values[np.concatenate([np.zeros(min(len(values), 1), dtype=np.int64), np.searchsorted(values, borders, side="right")])]
+        return values[
+            np.concatenate(
+                [np.zeros(min(len(values), 1), dtype=np.int64), np.searchsorted(values, borders, side="right")]
+            )
+        ]
 
 
 @dataclass(frozen=True, slots=True)

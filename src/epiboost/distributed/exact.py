@@ -29,6 +29,4 @@ def _sum(values: Floats) -> int:
     places = exponents.astype(np.int64) - _SMALLEST
     high = np.bincount(places, mantissas >> _HALF)
     low = np.bincount(places, mantissas & ((1 << _HALF) - 1))
-    return sum(
-        ((int(high[place]) << _HALF) + int(low[place])) << place for place in np.unique(places).tolist()
-    )
+    return sum(((int(high[place]) << _HALF) + int(low[place])) << place for place in np.unique(places).tolist())

@@ -94,4 +94,3 @@ def _threads_of_each(client: Any, pieces: int) -> int:  # noqa: ANN401 (a distri
     """Return the threads that a piece may use: where pieces are fewer than the threads of the workers, several."""
     threads = client.nthreads().values()
     return max(1, min(sum(threads) // max(pieces, 1), *threads)) if threads else 1
-

@@ -98,9 +98,7 @@ class PartitionedRows:
         return sum(self.lengths)
 
 
-def checked_parts(
-    parts: Sequence[tuple[Any, Any, Any]], read: Reader, check: Target, n_features: int
-) -> list[Any]:
+def checked_parts(parts: Sequence[tuple[Any, Any, Any]], read: Reader, check: Target, n_features: int) -> list[Any]:
     """Return partitions that are read and checked, a `CheckedPart` each, as Delayed; a cluster keeps them.
 
     Parameters

@@ -30,7 +30,7 @@ class Crew:
         Which worker has which of them; None if that is not known, or not any more.
     """
 
-    def __init__(self, client: Any, parts: Sequence[Any], sizes: Sequence[int], max_bins: int, columns: int) -> None:  # noqa: ANN401, PLR0917
+    def __init__(self, client: Any, parts: Sequence[Any], sizes: Sequence[int], max_bins: int, columns: int) -> None:  # noqa: ANN401
         self.library = require("xgboost.dask", extra="xgboost", purpose=_PURPOSE)
         self.client, self.parts, self.sizes = client, parts, sizes
         self.max_bins, self.columns = max_bins, columns
