@@ -163,19 +163,19 @@ def test_a_worker_killed_in_training_costs_time_and_nothing_else(client, table, 
 
 def test_a_worker_killed_while_a_table_is_read_costs_time_and_nothing_else(client, table, tmp_path):
     X, y = table
-    before, flag = workers(client), str(tmp_path / "killed")
+    before, flag = workers(client), tmp_path / "killed"
 
     def deadly(part, place):
-        if len(part) and place == part.index[0] and not os.path.exists(flag):
-            with open(flag, "x"):
-                os.kill(os.getpid(), signal.SIGKILL)
+        if len(part) and place == part.index[0] and not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
         return part
 
     frame = dd.from_pandas(X, npartitions=5)
     spoiled = frame.map_partitions(deadly, 1200, meta=X.iloc[:0])
     own_y = dd.from_pandas(y, npartitions=5)
     model = EpiBoostRegressor(**SMALL).fit(spoiled, own_y, sample_weight=own_y**2)
-    assert os.path.exists(flag)
+    assert flag.exists()
     assert_same_trees(model, EpiBoostRegressor(**SMALL).fit(X, y, sample_weight=y**2))
     client.wait_for_workers(2)
     assert len(before - workers(client)) == 1
@@ -224,9 +224,13 @@ def test_a_cluster_without_workers_is_told(table, monkeypatch, road):
     options = {"n_workers": 0, "dashboard_address": None, "silence_logs": 50}
     X, y = table
     rows = (X, y) if road == "members" else (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
-    with distributed.LocalCluster(**options) as empty, distributed.Client(empty) as own, own.as_current():
-        with pytest.raises(ClusterError, match=r"has no workers; waited 0.5 s"):
-            EpiBoostRegressor(**SMALL, n_jobs="dask").fit(*rows)
+    with (
+        distributed.LocalCluster(**options) as empty,
+        distributed.Client(empty) as own,
+        own.as_current(),
+        pytest.raises(ClusterError, match=r"has no workers; waited 0.5 s"),
+    ):
+        EpiBoostRegressor(**SMALL, n_jobs="dask").fit(*rows)
 
 
 @pytest.mark.usefixtures("client")

@@ -250,10 +250,8 @@ def test_answers_about_arrays_are_arrays(request, table, method):
 
 def test_names_of_columns_are_text_which_parquet_needs(table, regressor):
     X, y = table
-    assert regressor.predict_quantile(in_frame(table)[0], [0.1, 0.5]).columns.tolist() == [
-        "quantile_0.1",
-        "quantile_0.5",
-    ]
+    quantiles = regressor.predict_quantile(in_frame(table)[0], [0.1, 0.5])
+    assert quantiles.columns.tolist() == ["quantile_0.1", "quantile_0.5"]
     numbers = EpiBoostClassifier(**SMALL).fit(X, (y > 1).astype(int))
     assert numbers.predict_proba(in_frame(table)[0]).columns.tolist() == ["0", "1"]
 

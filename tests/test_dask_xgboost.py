@@ -345,7 +345,7 @@ def test_a_worker_killed_in_training_costs_time_and_nothing_else(client, table, 
     options = {**SMALL, "n_estimators": 30}
     undisturbed = EpiBoostRegressor(**options).fit(*cut(table, 5))
     before = set(client.run(os.getpid).values())
-    flag = str(tmp_path / "killed")
+    flag = tmp_path / "killed"
 
     def deadly(*given):
         objective = DistributedObjective(*given)
@@ -353,16 +353,16 @@ def test_a_worker_killed_in_training_costs_time_and_nothing_else(client, table, 
 
         def gradients(raw, matrix):
             calls.append(None)
-            if len(calls) == 20 and xgboost.collective.get_rank() == 1 and not os.path.exists(flag):
-                with open(flag, "x"):
-                    os.kill(os.getpid(), signal.SIGKILL)
+            if len(calls) == 20 and xgboost.collective.get_rank() == 1 and not flag.exists():
+                flag.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
             return objective(raw, matrix)
 
         return gradients
 
     monkeypatch.setattr(xgboost_dask, "DistributedObjective", deadly)
     model = EpiBoostRegressor(**options).fit(*cut(table, 5))
-    assert os.path.exists(flag)
+    assert flag.exists()
     assert len(placements) == 3, "the member was to be begun anew"
     assert models(model) == models(undisturbed)
     client.wait_for_workers(2)

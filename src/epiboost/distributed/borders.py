@@ -63,17 +63,15 @@ class Counts:
         """The values, each the least that looks the same."""
         lowest = _keys(np.array([-np.inf], dtype=np.float32))[0] + np.uint32(1)
         keys = np.maximum(self.keys, lowest)
-        return np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float32)
+        values: AnyArray = np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float32)
+        return values
 
     def stand_ins(self, max_bins: int) -> AnyArray:
         """Return the least value of each of at most so many bins, which hold about the same weight each."""
         values = self.values
         borders = Bins.fit(values.astype(np.float64)[:, np.newaxis], self.weights.astype(np.float64), max_bins).borders
-        return values[
-            np.concatenate(
-                [np.zeros(min(len(values), 1), dtype=np.int64), np.searchsorted(values, borders, side="right")]
-            )
-        ]
+        least: AnyArray = values[np.searchsorted(values, borders, side="right")]
+        return np.concatenate([values[:1], least])
 
 
 @dataclass(frozen=True, slots=True)

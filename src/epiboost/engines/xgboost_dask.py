@@ -4,9 +4,9 @@ XGBoost shows an objective the rows of one worker, in an order of its own. So ea
 table, in two fields that no objective of ours reads otherwise (the bounds of a label, 16 bits each, which single
 precision holds exactly), and its noise is the function of seed, tree, row and output that it is everywhere.
 
-The trees are the same to the last bit, however the table is cut and wherever its partitions are: values come as stand-ins
-of bins, so few that XGBoost's own sketch of them is exact on any worker, and gradients come on a grid, so that their sums
-are exact in any order.
+The trees are the same to the last bit, however the table is cut and wherever its partitions are: values come as
+stand-ins of bins, so few that XGBoost's own sketch of them is exact on any worker, and gradients come on a grid, so
+that their sums are exact in any order.
 """
 
 from collections.abc import Mapping, Sequence
