@@ -84,12 +84,15 @@ def batches(parts: Sequence[Any], work: Callable[..., Any], *arguments: Any) -> 
 def computed(*delayed: Any) -> tuple[Any, ...]:  # noqa: ANN401 (Delayed)
     """Return what Dask computes, on the cluster that is in use or here."""
     dask = require("dask", extra="dask", purpose="a table in partitions")
-    with cluster_errors(default_client()):
+    client = default_client()
+    with cluster_errors(client):
+        if client is not None:
+            wait_for_a_worker(client)
         results: tuple[Any, ...] = dask.compute(*delayed)
     return results
 
 
-def held(delayed: Sequence[Any], sizes: Sequence[int] | None = None) -> list[Any]:
+def held(delayed: Sequence[Any], sizes: Sequence[int] | None = None, client: Any = None) -> list[Any]:  # noqa: ANN401
     """Return partitions that are computed once and kept by the workers of the cluster in use, dealt out evenly.
 
     Where there is no cluster they are computed whenever they are asked for.
@@ -99,8 +102,10 @@ def held(delayed: Sequence[Any], sizes: Sequence[int] | None = None) -> list[Any
     delayed : sequence of Delayed
     sizes : sequence of int, optional
         Rows of each.
+    client : distributed.Client, optional
+        Another than the one that Dask would compute with.
     """
-    client = default_client()
+    client = client or default_client()
     if client is None:
         return list(delayed)
     with cluster_errors(client):

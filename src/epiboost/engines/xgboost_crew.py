@@ -45,7 +45,7 @@ class Crew:
             fields, outputs = dask.delayed(fields_of, pure=False), len(rows.objective.start)
             chosen = [(part, size) for part, size in zip(rows.parts, rows.lengths, strict=True) if size]
             sizes = [size for _, size in chosen]
-            futures = client.futures_of(held([fields(part, outputs) for part, _ in chosen], sizes))
+            futures = client.futures_of(held([fields(part, outputs) for part, _ in chosen], sizes, client))
             for future in client.futures_of(list(rows.checked)):
                 future.release()  # what they are made of need not be kept
             try:
