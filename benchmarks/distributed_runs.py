@@ -36,7 +36,7 @@ ROUNDS = 3
 @contextmanager
 def cluster(workers: int) -> Iterator[Client]:
     """Start so many worker processes of one thread each, the package imported."""
-    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**options) as local, Client(local) as client:
         client.run(_import)
         yield client

@@ -27,7 +27,7 @@ TREES = ("feature", "threshold", "leaf", "count")
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -221,7 +221,7 @@ def test_scattered_data_that_was_lost_is_told(client, table):
 @pytest.mark.parametrize("road", ["members", "partitions"])
 def test_a_cluster_without_workers_is_told(table, monkeypatch, road):
     monkeypatch.setattr(cluster_module, "_PATIENCE", 0.5)
-    options = {"n_workers": 0, "dashboard_address": None, "silence_logs": 50}
+    options = {"n_workers": 0, "dashboard_address": ":0", "silence_logs": 50}
     X, y = table
     rows = (X, y) if road == "members" else (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
     with (
@@ -267,7 +267,7 @@ SCHEDULER = """
 import sys
 from distributed import LocalCluster
 if __name__ == "__main__":
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
         print(cluster.scheduler_address, flush=True)
         sys.stdin.read()
 """
