@@ -79,8 +79,9 @@ def _run(
     try:
         for future in distributed.as_completed(list(places)):
             result = future.result()
-            finished(places.pop(future), result)
+            place = places.pop(future)
             future.release()  # it is here: it need not be computed again if its worker is lost
+            finished(place, result)
     except distributed.KilledWorker as error:
         message = f"workers were lost again and again while they trained a member: {error}"
         raise ClusterError(message) from error
