@@ -12,6 +12,7 @@ from epiboost.distributed.borders import Counts, StandIns, whole_weights
 from epiboost.distributed.cluster import dealt
 from epiboost.distributed.exact import UNIT, exact_sum
 from epiboost.distributed.summary import Moments, Summary
+from epiboost.engines.grid import on_grid
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 singles = st.floats(allow_nan=False, allow_infinity=False, width=32)
@@ -99,6 +100,17 @@ def test_mean_and_spread_do_not_depend_on_the_cut(values, cut):
     assert objective(slice(cut, None), slice(0, cut)) == whole
     if len(set(values)) > 1:
         assert whole.location == pytest.approx(np.average(y, weights=weight), abs=1e-9 * np.abs(y).max())
+
+
+def test_sums_of_numbers_on_a_grid_do_not_depend_on_their_order():
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(50_000, 2)) * np.exp(5.0 * rng.normal(size=(50_000, 2)))
+    rounded = on_grid(numbers, np.abs(numbers).max(axis=0))
+    np.testing.assert_array_equal(rounded.astype(np.float32), rounded)
+    assert np.abs(rounded - numbers).max() <= 2.0**-22 * np.abs(numbers).max()
+    orders = [rng.permutation(len(numbers)) for _ in range(5)]
+    assert len({tuple(np.cumsum(rounded[order], axis=0)[-1]) for order in orders}) == 1
+    assert len({tuple(np.cumsum(numbers[order].astype(np.float32).astype(float), axis=0)[-1]) for order in orders}) > 1
 
 
 def test_a_spread_far_from_zero_is_seen():
