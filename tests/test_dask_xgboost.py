@@ -172,9 +172,10 @@ def test_a_table_of_more_values_than_are_told_apart_is_learned_to_the_same_bits(
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(150_000, 3)), columns=NAMES)
     large = X, X["a"] + X["b"] ** 2 + 0.3 * rng.normal(size=len(X))
-    weight = dd.from_pandas(X["a"].abs(), npartitions=1)
     fits = [
-        EpiBoostRegressor(**SMALL).fit(*cut(large, parts), sample_weight=weight.repartition(npartitions=parts))
+        EpiBoostRegressor(**SMALL).fit(
+            *cut(large, parts), sample_weight=dd.from_pandas(X["a"].abs(), npartitions=parts)
+        )
         for parts in (1, 6, 6, 11)
     ]
     assert len({tuple(models(fit)) for fit in fits}) == 1
