@@ -186,7 +186,7 @@ def _import() -> None:
 
     import epiboost  # noqa: F401, PLC0415 (on a worker)
 
-    pa.set_cpu_count(1)  # a worker of one thread reads by one: docs/dask.md advises it
+    pa.set_cpu_count(1)  # a worker of one thread reads by one, see docs/dask.md
 
 
 def _worker_peak() -> float:
