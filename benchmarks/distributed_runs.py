@@ -11,26 +11,32 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+from clock import interleaved
 from distributed import Client, LocalCluster
 from large_table import COLUMNS, peak, write_table
 from tables import protein
 
 from epiboost import EpiBoostRegressor
+from epiboost.engines.xgboost_crew import Crew
+
+ROUNDS = 3
 
 
 @contextmanager
 def cluster(workers: int) -> Iterator[Client]:
     """Start so many worker processes of one thread each, the package imported."""
-    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**options) as local, Client(local) as client:
         client.run(_import)
         yield client
@@ -40,17 +46,16 @@ def members(_folder: Path, *, quick: bool) -> None:
     """Ten members on two workers of one thread beside two threads here."""
     table = protein()
     settings = {"n_members": 10, "n_estimators": 100 if quick else 1000, "random_state": 0}
-    seconds: dict[str, list[float]] = {"here": [], "cluster": []}
+
+    def fit(jobs: int | str) -> None:
+        EpiBoostRegressor(n_jobs=jobs, **settings).fit(table.X, table.y)
+
     with cluster(2):
-        for _ in range(3):
-            for name, jobs in (("here", 2), ("cluster", "dask")):
-                start = perf_counter()
-                EpiBoostRegressor(n_jobs=jobs, **settings).fit(table.X, table.y)
-                seconds[name].append(perf_counter() - start)
-    here, there = median(seconds["here"]), median(seconds["cluster"])
+        seconds = interleaved({"here": partial(fit, 2), "cluster": partial(fit, "dask")}, ROUNDS)
+    ratios = [there / here for here, there in zip(*seconds.values(), strict=True)]
     print(
-        f"members: {table}, {settings}: here {here:.2f} s, cluster {there:.2f} s, "
-        f"ratio {there / here:.2f} (at most 1.25)"
+        f"members: {table}, {settings}: here {_spread(seconds['here'], '.2f')} s, "
+        f"cluster {_spread(seconds['cluster'], '.2f')} s, ratio {_spread(ratios, '.2f')} (at most 1.25)"
     )
 
 
@@ -62,18 +67,22 @@ def scoring(folder: Path, *, quick: bool) -> None:
     sample = pd.read_parquet(folder / "rows" / "part-00000.parquet").iloc[:20_000]
     model = EpiBoostRegressor(n_members=10, n_estimators=100 if quick else 500, random_state=0)
     model.fit(sample.drop(columns="y"), sample["y"])
-    rates = {}
-    for workers in (1, 2):
-        with cluster(workers) as client:
-            start = perf_counter()
-            model.predict_uncertainty(frame).to_parquet(folder / f"scores{workers}")
-            rates[workers] = rows / (perf_counter() - start)
-            peaks = client.run(_worker_peak).values()
+    with cluster(1) as one, cluster(2) as two:
+        clients = {"one worker": one, "two workers": two}
+
+        def score(name: str) -> None:
+            with clients[name].as_current():
+                model.predict_uncertainty(frame).to_parquet(folder / name)
+
+        seconds = interleaved({name: partial(score, name) for name in clients}, ROUNDS, warm_up=True)
+        peaks = {name: max(client.run(_worker_peak).values()) for name, client in clients.items()}
+    for name, own in seconds.items():
         print(
-            f"scoring: {rows:,} rows, {workers} worker(s): {rates[workers]:,.0f} rows/s, "
-            f"peak {max(peaks):,.0f} MiB a worker (at most 1,536)"
+            f"scoring: {rows:,} rows, {name}: {_spread([rows / one for one in own])} rows/s, "
+            f"peak {peaks[name]:,.0f} MiB a worker (at most 1,536)"
         )
-    print(f"scoring: two workers have {rates[2] / rates[1]:.2f} times the rate of one (at least 1.5)")
+    ratios = [one / two for one, two in zip(*seconds.values(), strict=True)]
+    print(f"scoring: two workers have {_spread(ratios, '.2f')} times the rate of one (at least 1.5)")
 
 
 def training(folder: Path, *, quick: bool) -> None:
@@ -83,15 +92,18 @@ def training(folder: Path, *, quick: bool) -> None:
     script = str(Path(__file__).with_name("large_table.py"))
     for chains in (1, 2):
         command = [sys.executable, script, str(folder / "table"), str(trees), str(chains)]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603 (our own script)
-        got = json.loads(done.stdout)
-        beyond = got["peak"] - rows * COLUMNS / 2**20
+        runs = [
+            json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)  # noqa: S603 (ours)
+            for _ in range(1 if quick else ROUNDS)
+        ]
+        peaks = [run["peak"] for run in runs]
+        beyond = max(peaks) - rows * COLUMNS / 2**20
         print(
             f"training: {rows:,} × {COLUMNS}, {chains} chain(s) of {trees} trees: "
-            f"{got['reading'] + got['growing']:.0f} s in all, {got['reading']:.0f} s of it to read and bin "
-            f"({rows / got['reading']:,.0f} rows/s), "
-            f"{rows * trees * chains / got['growing']:,.0f} rows × trees/s; "
-            f"peak {got['peak']:,.0f} MiB, {beyond:,.0f} MiB beyond the bins (at most 1,536)"
+            f"{_spread([run['reading'] + run['growing'] for run in runs])} s in all, "
+            f"{_spread([rows / run['reading'] for run in runs])} rows/s to read, bin and order, "
+            f"{_spread([rows * trees * chains / run['growing'] for run in runs])} rows × trees/s; "
+            f"highest peak {max(peaks):,.0f} MiB, {beyond:,.0f} MiB beyond the bins (at most 1,536)"
         )
 
 
@@ -107,7 +119,7 @@ def xgboost(folder: Path, *, quick: bool) -> None:
     settings = {"engine": "xgboost", "n_members": 2, "n_estimators": 30 if quick else 100}
     losses: dict[str, list[float]] = {"two workers": [], "one process": []}
     seconds = dict.fromkeys(losses, 0.0)
-    with cluster(2):
+    with cluster(2), placements():
         _growth(folder, 200_000 if quick else 1_000_000)
         for seed in range(3 if quick else 5):
             for name, own in (("two workers", (frame[names], frame["y"])), ("one process", (rows[:half], y[:half]))):
@@ -124,16 +136,49 @@ def xgboost(folder: Path, *, quick: bool) -> None:
 
 
 def _growth(folder: Path, rows: int) -> None:
+    """Print how fast trees grow, with the variance guard and without, by the difference of two numbers of trees."""
     write_table(folder / "table", rows, rows_a_file=rows // 4)
     frame = dd.read_parquet(folder / "table")
-    seconds = []
-    for trees in (5, 25):
-        start = perf_counter()
-        model = EpiBoostRegressor(engine="xgboost", n_members=1, n_estimators=trees, random_state=0)
-        model.fit(frame.drop(columns="y"), frame["y"])
-        seconds.append(perf_counter() - start)
-    rate = 20 * rows / (seconds[1] - seconds[0])
-    print(f"xgboost: {rows:,} × {COLUMNS}: {rate:,.0f} rows × trees/s on two workers; first 5 trees {seconds[0]:.1f} s")
+
+    def fit(trees: int, guard: float) -> None:
+        options = {"n_members": 1, "n_estimators": trees, "random_state": 0, "variance_guard": guard}
+        EpiBoostRegressor(engine="xgboost", **options).fit(frame.drop(columns="y"), frame["y"])
+
+    runs = {(trees, guard): partial(fit, trees, guard) for guard in (1.0, 0.0) for trees in (5, 25)}
+    seconds = interleaved(runs, ROUNDS)
+    for guard in (1.0, 0.0):
+        pairs = zip(seconds[5, guard], seconds[25, guard], strict=True)
+        rates = [20 * rows / (many - few) for few, many in pairs]
+        print(
+            f"xgboost: {rows:,} × {COLUMNS}, variance_guard={guard}: {_spread(rates)} rows × trees/s on two workers; "
+            f"first 5 trees {_spread(seconds[5, guard], '.1f')} s"
+        )
+
+
+@contextmanager
+def placements() -> Iterator[None]:
+    """Print how many rows each worker has, whenever that is another number than before."""
+    make, seen = Crew._matrix, set()  # noqa: SLF001 (what it is called by)
+
+    def noted(crew: Crew) -> Any:  # noqa: ANN401 (a DaskQuantileDMatrix)
+        matrix = make(crew)
+        sizes = {part.key: size for part, size in zip(crew.parts, crew.sizes, strict=True)}
+        rows = tuple(sum(sizes[part.key] for part in parts) for parts in matrix.worker_map.values())
+        if rows not in seen:
+            print(f"xgboost: rows of each worker: {', '.join(f'{count:,}' for count in rows)}")
+        seen.add(rows)
+        return matrix
+
+    Crew._matrix = noted  # type: ignore[method-assign]  # noqa: SLF001
+    try:
+        yield
+    finally:
+        Crew._matrix = make  # type: ignore[method-assign]  # noqa: SLF001
+
+
+def _spread(values: Sequence[float], form: str = ",.0f") -> str:
+    """Return the median and the range of some figures."""
+    return f"{median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
 
 
 def _import() -> None:
@@ -141,7 +186,7 @@ def _import() -> None:
 
     import epiboost  # noqa: F401, PLC0415 (on a worker)
 
-    pa.set_cpu_count(1)  # a worker of one thread reads by one
+    pa.set_cpu_count(1)  # a worker of one thread reads by one, see docs/dask.md
 
 
 def _worker_peak() -> float:
@@ -154,9 +199,11 @@ JOBS = {"members": members, "scoring": scoring, "training": training, "xgboost":
 def main() -> None:
     """Run the jobs that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("jobs", nargs="*", choices=[*JOBS, []], default=list(JOBS))
+    parser.add_argument("jobs", nargs="*", metavar="job", default=list(JOBS), help=", ".join(JOBS))
     parser.add_argument("--quick", action="store_true", help="smaller tables")
     asked = parser.parse_args()
+    if strangers := set(asked.jobs) - set(JOBS):
+        parser.error(f"there is no job {', '.join(sorted(strangers))}; choose from {', '.join(JOBS)}")
     for name in asked.jobs:
         with tempfile.TemporaryDirectory() as folder:
             JOBS[name](Path(folder), quick=asked.quick)

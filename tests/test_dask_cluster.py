@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost.distributed.members import ClusterError
+from epiboost.distributed import cluster as cluster_module
+from epiboost.distributed.cluster import ClusterError
 from epiboost.engines import native
 from epiboost.engines.chains import train_here, train_on_cluster
 
@@ -26,7 +27,7 @@ TREES = ("feature", "threshold", "leaf", "count")
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -160,6 +161,78 @@ def test_a_worker_killed_in_training_costs_time_and_nothing_else(client, table, 
     assert len(before - workers(client)) == lost, "the workers were to be killed"
 
 
+def test_a_worker_killed_while_a_table_is_read_costs_time_and_nothing_else(client, table, tmp_path):
+    X, y = table
+    before, flag = workers(client), tmp_path / "killed"
+
+    def deadly(part, place):
+        if len(part) and place == part.index[0] and not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return part
+
+    frame = dd.from_pandas(X, npartitions=5)
+    spoiled = frame.map_partitions(deadly, 1200, meta=X.iloc[:0])
+    own_y = dd.from_pandas(y, npartitions=5)
+    model = EpiBoostRegressor(**SMALL).fit(spoiled, own_y, sample_weight=own_y**2)
+    assert flag.exists()
+    assert_same_trees(model, EpiBoostRegressor(**SMALL).fit(X, y, sample_weight=y**2))
+    client.wait_for_workers(2)
+    assert len(before - workers(client)) == 1
+
+
+def test_fits_inside_tasks_of_the_cluster_do_not_wait_for_each_other(client, table):
+    def nested(X, y):
+        return EpiBoostRegressor(**SMALL, n_jobs="dask").fit(X, y).predict(X)
+
+    results = client.gather([client.submit(nested, *table, pure=False) for _ in range(3)])
+    expected = EpiBoostRegressor(**SMALL).fit(*table).predict(table[0])
+    for result in results:
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_an_interrupted_fit_leaves_nothing_to_do(client, table, monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with at_the_first_member(monkeypatch, interrupt), pytest.raises(KeyboardInterrupt):
+        EpiBoostRegressor(**{**SMALL, "n_estimators": 400}, n_jobs="dask").fit(*table)
+    assert not any("_member" in str(key) and future.status == "pending" for key, future in client.futures.items())
+
+
+def test_an_error_of_the_work_is_not_taken_for_one_of_the_cluster(client, table, monkeypatch):  # noqa: ARG001
+    def full(_table, _member, *, threads):  # noqa: ARG001
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("epiboost.engines.chains._member", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        EpiBoostRegressor(**SMALL, n_jobs="dask").fit(*table)
+
+
+def test_scattered_data_that_was_lost_is_told(client, table):
+    X, y = table
+    pieces = client.scatter([X[:1000], X[1000:]])
+    lazy = dd.from_delayed(pieces, meta=X[:0], verify_meta=False)
+    client.cancel(pieces, force=True)
+    with pytest.raises(ClusterError, match="was lost with its worker"):
+        EpiBoostRegressor(**SMALL).fit(lazy, dd.from_pandas(y, npartitions=2))
+
+
+@pytest.mark.parametrize("road", ["members", "partitions"])
+def test_a_cluster_without_workers_is_told(table, monkeypatch, road):
+    monkeypatch.setattr(cluster_module, "_PATIENCE", 0.5)
+    options = {"n_workers": 0, "dashboard_address": ":0", "silence_logs": 50}
+    X, y = table
+    rows = (X, y) if road == "members" else (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
+    with (
+        distributed.LocalCluster(**options) as empty,
+        distributed.Client(empty) as own,
+        own.as_current(),
+        pytest.raises(ClusterError, match=r"has no workers; waited 0.5 s"),
+    ):
+        EpiBoostRegressor(**SMALL, n_jobs="dask").fit(*rows)
+
+
 @pytest.mark.usefixtures("client")
 def test_tables_in_partitions_are_read_by_the_workers_and_learned_by_them(table):
     X, y = table
@@ -194,15 +267,19 @@ SCHEDULER = """
 import sys
 from distributed import LocalCluster
 if __name__ == "__main__":
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
         print(cluster.scheduler_address, flush=True)
         sys.stdin.read()
 """
 
 
-@pytest.mark.parametrize("lazy", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["members", "partitions"])
+ROADS = ["members", pytest.param("partitions", marks=pytest.mark.slow), pytest.param("xgboost", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("road", ROADS)
+@pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "during"])
 def test_a_scheduler_that_goes_away_is_one_clear_error_and_leaves_a_model_that_can_be_fitted(
-    table, monkeypatch, tmp_path, lazy
+    table, monkeypatch, tmp_path, road, when
 ):
     def end_of(part, scheduler):
         os.kill(scheduler, signal.SIGKILL)
@@ -216,10 +293,15 @@ def test_a_scheduler_that_goes_away_is_one_clear_error_and_leaves_a_model_that_c
         client = distributed.Client(process.stdout.readline().strip())
         try:
             X, y = table
-            model = EpiBoostRegressor(**{**SMALL, "n_members": 8, "n_estimators": 300}, n_jobs="dask")
-            if lazy:
-                slow = dd.from_pandas(X, npartitions=4).map_partitions(end_of, process.pid, meta=X.iloc[:0])
-                X, y = slow, dd.from_pandas(y, npartitions=4)
+            own = {"engine": "xgboost"} if road == "xgboost" else {"n_jobs": "dask"}
+            model = EpiBoostRegressor(**{**SMALL, "n_members": 8, "n_estimators": 300}, **own)
+            if road != "members":
+                X, y = (dd.from_pandas(part, npartitions=4) for part in table)
+            if road == "partitions" and when == "during":
+                X = X.map_partitions(end_of, process.pid, meta=table[0].iloc[:0])
+            if when == "before":
+                process.kill()
+                time.sleep(1.5)
             start = time.monotonic()
             with (
                 client.as_current(),  # the cluster of the other tests may be there too
@@ -233,4 +315,4 @@ def test_a_scheduler_that_goes_away_is_one_clear_error_and_leaves_a_model_that_c
                 client.close(timeout=2)
             process.kill()
     assert not hasattr(model, "forest_")
-    model.set_params(n_jobs=1, n_estimators=5).fit(*table).predict(table[0])
+    model.set_params(engine="native", n_jobs=1, n_estimators=5).fit(*table).predict(table[0])

@@ -7,8 +7,7 @@ import pytest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._dask import kind_of
-from epiboost.binning import Bins
-from epiboost.distributed.members import ClusterError
+from epiboost.distributed.cluster import ClusterError
 from epiboost.distributed.sketch import Atoms, Sketch
 
 da = pytest.importorskip("dask.array")
@@ -172,15 +171,17 @@ def test_borders_must_ascend_and_fit_the_table(table, case, lazy):
 # --- sketches
 
 
-def test_a_merged_sketch_finds_the_borders_of_the_whole_table_up_to_a_share_of_a_bin():
+@pytest.mark.parametrize("bins", [64, 255])
+def test_bins_of_a_merged_sketch_hold_about_the_same_weight(bins):
     rng = np.random.default_rng(0)
     table = np.stack([rng.normal(size=200_000), rng.exponential(size=200_000)], axis=1)
     cuts = np.sort(rng.integers(0, 200_000, size=30))
-    bins = Sketch.merged([Sketch.of(part) for part in np.split(table, cuts) if len(part)]).bins(64)
-    exact = Bins.fit(table, np.ones(len(table)), 64)
+    found = Sketch.merged([Sketch.of(part) for part in np.split(table, cuts) if len(part)]).bins(bins)
     for column in range(2):
-        ranks = np.searchsorted(np.sort(table[:, column]), [bins.borders_of(column), exact.borders_of(column)])
-        assert np.abs(ranks[0] - ranks[1]).max() < 0.05 * len(table) / 64
+        ranks = np.searchsorted(np.sort(table[:, column]), found.borders_of(column))
+        sizes = np.diff(np.concatenate([[0], ranks, [len(table)]]))
+        assert len(sizes) == bins
+        assert np.abs(sizes * bins / len(table) - 1).max() < 0.05
 
 
 def test_thinned_atoms_keep_the_weight_and_shift_no_rank_by_more_than_a_share():
@@ -245,6 +246,14 @@ def test_answers_about_arrays_are_arrays(request, table, method):
     expected = getattr(nameless, method)(X, **options)
     assert (lazy.shape, lazy.dtype) == (expected.shape, expected.dtype)
     np.testing.assert_array_equal(lazy.compute(), expected)
+
+
+def test_names_of_columns_are_text_which_parquet_needs(table, regressor):
+    X, y = table
+    quantiles = regressor.predict_quantile(in_frame(table)[0], [0.1, 0.5])
+    assert quantiles.columns.tolist() == ["quantile_0.1", "quantile_0.5"]
+    numbers = EpiBoostClassifier(**SMALL).fit(X, (y > 1).astype(int))
+    assert numbers.predict_proba(in_frame(table)[0]).columns.tolist() == ["0", "1"]
 
 
 def test_labels_are_predicted_with_their_type(table, classifier):

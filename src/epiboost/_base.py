@@ -236,6 +236,9 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             else self._read_partitions(engine, X, y, sample_weight, parts)
         ]
         n_rows = len(rows[0].X)
+        if n_rows < 2:  # noqa: PLR2004 (a spread needs two)
+            message = f"Found {n_rows} sample(s) of positive weight while a minimum of 2 is required."
+            raise ValueError(message)
         self.ground_ = self._ground(rows[0].X)
         seed = self._seed()
         with progress_bar("Training", enabled=bool(self.verbose)) as progress:
@@ -256,11 +259,7 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             joined, self.vocabularies_ = without_unused(joined, self.vocabularies_)
         data = self._learn_target(joined, y, weight)
         evaluation = None if watched is None else self._evaluation(*watched)
-        data = Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, _sizes(self.vocabularies_))
-        if len(data.y) < 2:  # noqa: PLR2004 (a spread needs two)
-            message = f"Found {len(data.y)} sample(s) of positive weight while a minimum of 2 is required."
-            raise ValueError(message)
-        return data
+        return Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, _sizes(self.vocabularies_))
 
     def _ground(self, X: Any) -> Ground | None:  # noqa: ANN401 (rows, or partitions of them)
         """Return what the training rows covered; None where they are not in memory as numbers."""
@@ -290,7 +289,10 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
         defaults = {name: of.default for name, of in inspect.signature(type(self).__init__).parameters.items()}
         check_asked(engine, str(self.engine), self.get_params(deep=False), defaults)
         if self.n_jobs == ON_CLUSTER and not getattr(engine, "trains_on_cluster", False):
-            message = f"engine={self.engine!r} trains on this machine; n_jobs='dask' is for engine='native'"
+            message = (
+                f"n_jobs='dask' is for engine='native', not for engine={self.engine!r} (XGBoost uses the cluster "
+                "without it where X is a Dask collection)"
+            )
             raise ValueError(message)
         return engine
 

@@ -4,7 +4,6 @@ An engine says by ``takes_partitions`` how it wants them: ``"bins"``, as one tab
 ``"rows"``, where they are.
 """
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -21,10 +20,9 @@ from epiboost.data import (
     check_regression_target,
     check_table,
     check_weight,
-    label_numbers,
 )
 from epiboost.distributed.partitions import aligned_partitions, in_memory, some_rows
-from epiboost.distributed.rows import distinct_labels_of, partitioned_rows
+from epiboost.distributed.rows import checked_parts, distinct_labels_of, partitioned_rows
 from epiboost.distributed.stream import stream_table
 from epiboost.engines import Engine
 
@@ -91,13 +89,14 @@ class PartitionedFit:
     def _rows_in_place(self, X: Any, y: Any, weight: Any) -> Dataset:  # noqa: ANN401 (collections of Dask)
         """Return rows that stay in their partitions, with a summary of their targets."""
         parts = aligned_partitions(X, y, weight)
-        numbers: Callable[[Any], Floats] = check_regression_target
-        n_classes = 0
+        check = check_classification_target if self._family == "categorical" else check_regression_target
+        checked = checked_parts(parts, KnownColumns(self), check, self.n_features_in_)
+        classes, n_classes = None, 0
         if self._family == "categorical":
-            labels = distinct_labels_of([(y, weight) for _, y, weight in parts], check_classification_target)
+            labels = distinct_labels_of(checked)
             n_classes = self._learn_target(np.empty((0, 0)), labels, np.ones(len(labels))).n_classes
-            numbers = functools.partial(label_numbers, classes=self.classes_)
-        rows = partitioned_rows(parts, KnownColumns(self), numbers, n_features=self.n_features_in_, n_classes=n_classes)
+            classes = self.classes_
+        rows = partitioned_rows(checked, n_features=self.n_features_in_, max_bins=self.max_bins, classes=classes)
         return Dataset(rows, np.empty(0), np.empty(0), n_classes)
 
     # What the estimator has.

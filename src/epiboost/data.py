@@ -111,6 +111,13 @@ def _is_plain(X: Any, estimator: Any) -> bool:  # noqa: ANN401 (anything a user 
 
 def check_weight(sample_weight: Any, n_samples: int) -> Floats:  # noqa: ANN401 (anything a user may pass)
     """Return one weight a row: finite, none negative, not all zero."""
+    weight = weight_of_rows(sample_weight, n_samples)
+    check_largest_weight(float(weight.max()), n_samples)
+    return weight
+
+
+def weight_of_rows(sample_weight: Any, n_samples: int) -> Floats:  # noqa: ANN401 (anything a user may pass)
+    """Return one weight a row: finite, none negative."""
     if sample_weight is None:
         return np.ones(n_samples)
     if np.isscalar(sample_weight):
@@ -122,15 +129,17 @@ def check_weight(sample_weight: Any, n_samples: int) -> Floats:  # noqa: ANN401 
     if weight.min() < 0:
         message = f"sample_weight must not be negative; got {weight.min()} among the weights"
         raise ValueError(message)
-    if not weight.any():
+    return weight
+
+
+def check_largest_weight(largest: float, n_samples: int) -> None:
+    """Refuse weights that are all zero, or so large that they cannot be counts of rows."""
+    if not largest:
         message = "sample_weight is zero for every row; at least two rows must count"
         raise ValueError(message)
-    if weight.max() * n_samples > _MOST_ROWS:
-        message = (
-            f"sample_weight must not count for more than {_MOST_ROWS:.0e} rows in all; got a weight of {weight.max()}"
-        )
+    if largest * n_samples > _MOST_ROWS:
+        message = f"sample_weight must not count for more than {_MOST_ROWS:.0e} rows in all; got a weight of {largest}"
         raise ValueError(message)
-    return weight
 
 
 def check_regression_target(y: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
@@ -308,11 +317,6 @@ def distinct_labels(labels: AnyArray) -> AnyArray:
         kinds = sorted({type(label).__name__ for label in labels})
         message = f"y mixes labels that have no order, of types {', '.join(kinds)}; make them all text or all numbers"
         raise ValueError(message) from error
-
-
-def label_numbers(labels: Any, classes: AnyArray) -> Floats:  # noqa: ANN401 (anything a user may pass)
-    """Check labels and return their places among the classes."""
-    return class_numbers(check_classification_target(labels), classes)
 
 
 def class_numbers(labels: AnyArray, classes: AnyArray) -> Floats:

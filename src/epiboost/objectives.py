@@ -65,7 +65,7 @@ class Normal:
         """Take location and scale from the weighted target."""
         size = float(np.abs(y).max())
         if y.min() == y.max():
-            return cls(float(y[0]), _NEAR_ZERO * (size or 1.0))
+            return cls.constant(float(y[0]))
         shares = weight / weight.sum()
         unit = y / size  # sums of large targets must not overflow
         location = float((shares * unit).sum())
@@ -78,10 +78,13 @@ class Normal:
         return cls(location * size, spread)
 
     @classmethod
+    def constant(cls, value: float) -> "Normal":
+        """Take a scale that is next to nothing beside the one value."""
+        return cls(value, _NEAR_ZERO * (abs(value) or 1.0))
+
+    @classmethod
     def around(cls, mean: float, spread: float) -> "Normal":
         """Take location and scale as they are, if their squares are numbers."""
-        if spread <= _NEAR_ZERO * abs(mean):
-            return cls(mean, _NEAR_ZERO * (abs(mean) or 1.0))
         _check_spread(spread)
         return cls(mean, spread)
 

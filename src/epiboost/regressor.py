@@ -65,7 +65,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         or guess.
     n_jobs : int or "dask", optional
         Threads; None is all cores. ``"dask"`` trains members on the workers of the cluster that is in use (native
-        engine). The result does not depend on it, but for the last digits of XGBoost's.
+        engine). The result does not depend on it, but for the last digits of XGBoost's in memory.
     random_state : int, RandomState or None
         Same number, same bits.
     verbose : int, default=0

@@ -5,13 +5,13 @@ worker was doing is done anew by another: members are pure functions of table an
 nothing. Should every worker that held the table be lost, it is handed out again.
 """
 
-import asyncio
-import concurrent.futures
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from epiboost._optional import require
+from epiboost.distributed.cluster import CANCELLED, ClusterError, cluster_in_use, scheduler_is_gone
 
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")
@@ -21,22 +21,6 @@ ON_CLUSTER = "dask"
 """The ``n_jobs`` that stands for the workers of a cluster."""
 
 _ATTEMPTS = 5  # at handing the table out
-CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
-"""What waiting for a cluster ends with when it is gone."""
-
-
-class ClusterError(RuntimeError):
-    """A cluster that is not there, or not there any more."""
-
-
-def current_client() -> Any:  # noqa: ANN401 (a distributed.Client)
-    """Return the client that is in use, or say how to get one."""
-    distributed = require("distributed", extra="dask", purpose="n_jobs='dask'")
-    try:
-        return distributed.get_client()
-    except ValueError as error:
-        message = "there is no Dask client to train with; fit inside `with distributed.Client(...):`"
-        raise ClusterError(message) from error
 
 
 def fan_out(
@@ -49,8 +33,19 @@ def fan_out(
     done : callable
         Called with the number of pieces that are finished, whenever there is one more.
     """
-    client = current_client()
-    own_work = functools.partial(work, threads=_threads_of_each(client, len(pieces)))
+    with cluster_in_use() as client:
+        own_work = functools.partial(work, threads=_threads_of_each(client, len(pieces)))
+        return _persistently(client, own_work, shared, pieces, done)
+
+
+def _persistently(
+    client: Any,  # noqa: ANN401 (a distributed.Client)
+    work: Callable[[Shared, Piece], Result],
+    shared: Shared,
+    pieces: Sequence[Piece],
+    done: Callable[[int], None],
+) -> list[Result]:
+    """Work on all pieces; hand the table out again whenever all workers that held it were lost."""
     results: dict[int, Result] = {}
 
     def finished(place: int, result: Result) -> None:
@@ -60,13 +55,11 @@ def fan_out(
     for _ in range(_ATTEMPTS):
         left = {place: piece for place, piece in enumerate(pieces) if place not in results}
         try:
-            _run(client, own_work, shared, left, finished)
+            _run(client, work, shared, left, finished)
         except CANCELLED as error:
-            if client.status != "running" or getattr(error, "reason", "") == "scheduler-connection-lost":
-                raise scheduler_gone() from error
+            if scheduler_is_gone(client, error):
+                raise
             continue  # the table was lost with the workers that held it
-        except OSError as error:  # a time-out is one too
-            raise scheduler_gone() from error
         return [results[place] for place in range(len(pieces))]
     message = f"the workers of the cluster were lost {_ATTEMPTS} times before they finished; have they memory enough?"
     raise ClusterError(message)
@@ -83,22 +76,22 @@ def _run(
     distributed = require("distributed", extra="dask", purpose="n_jobs='dask'")
     table = client.scatter(shared, hash=False)
     places = {client.submit(work, table, piece, pure=False): place for place, piece in pieces.items()}
-    for future in distributed.as_completed(places):
-        try:
+    try:
+        for future in distributed.as_completed(list(places)):
             result = future.result()
-        except distributed.KilledWorker as error:
-            message = f"workers were lost again and again while they trained a member: {error}"
-            raise ClusterError(message) from error
-        finished(places.pop(future), result)
-        future.release()  # it is here: it need not be computed again if its worker is lost
+            place = places.pop(future)
+            future.release()  # it is here: it need not be computed again if its worker is lost
+            finished(place, result)
+    except distributed.KilledWorker as error:
+        message = f"workers were lost again and again while they trained a member: {error}"
+        raise ClusterError(message) from error
+    finally:
+        if places and not scheduler_is_gone(client):  # an error, or Ctrl-C: the others need not go on
+            with suppress(Exception):
+                client.cancel([*places, table])
 
 
 def _threads_of_each(client: Any, pieces: int) -> int:  # noqa: ANN401 (a distributed.Client)
     """Return the threads that a piece may use: where pieces are fewer than the threads of the workers, several."""
     threads = client.nthreads().values()
     return max(1, min(sum(threads) // max(pieces, 1), *threads)) if threads else 1
-
-
-def scheduler_gone() -> ClusterError:
-    """Return the error that says so."""
-    return ClusterError("the scheduler of the Dask cluster has gone; the model is not fitted. Connect and fit again")

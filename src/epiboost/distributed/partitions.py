@@ -10,12 +10,13 @@ import numpy as np
 from epiboost._dask import kind_of
 from epiboost._optional import require
 from epiboost._typing import AnyArray
-from epiboost.distributed.members import CANCELLED, scheduler_gone
+from epiboost.distributed.cluster import cluster_errors, dealt, default_client, wait_for_a_worker
 
 Reader: TypeAlias = Callable[[Any], AnyArray]
 """Turns a partition into a checked array of floats, shape (n, features)."""
 
-_AHEAD = 2  # partitions a thread whose results may wait
+_AHEAD = 2  # partitions a thread whose results may wait here
+_AHEAD_ON_CLUSTER = 16  # or at the workers, where each batch costs a message there and back
 
 
 def partitions_of(collection: Any) -> list[Any]:  # noqa: ANN401 (a collection of Dask)
@@ -23,7 +24,7 @@ def partitions_of(collection: Any) -> list[Any]:  # noqa: ANN401 (a collection o
     if kind_of(collection) == "array" and collection.ndim > 1:
         collection = collection.rechunk(dict.fromkeys(range(1, collection.ndim), -1))
     parts = collection.to_delayed()
-    return list(parts.ravel()) if isinstance(parts, np.ndarray) else list(parts)
+    return _apart(list(parts.ravel()) if isinstance(parts, np.ndarray) else list(parts))
 
 
 def aligned_partitions(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]]:  # noqa: ANN401 (collections of Dask)
@@ -40,7 +41,8 @@ def aligned_partitions(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]
         meta = pandas.Series(dtype=object)
         own = uuid.uuid4().hex  # another fit of the same table must not meet this one's tasks under their names
         joined = X.map_partitions(_together, *columns, own=own, align_dataframes=False, meta=meta)
-        return [(part.iloc[0], part.iloc[1], None if weight is None else part.iloc[2]) for part in joined.to_delayed()]
+        parts = _apart(joined.to_delayed())
+        return [(part.iloc[0], part.iloc[1], None if weight is None else part.iloc[2]) for part in parts]
     cut = [partitions_of(column) for column in (X, *columns)]
     if len({len(parts) for parts in cut}) > 1:
         raise _other_cuts([len(parts) for parts in cut])
@@ -62,32 +64,75 @@ def in_memory(column: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
     """Return a target or weights as they are, or collected if they are in partitions."""
     if kind_of(column) is None:
         return column
-    parts = [part for batch in batches(partitions_of(column), _values) for part in batch]
-    return np.concatenate(parts)
+    return np.concatenate(each_of(partitions_of(column), _values))
+
+
+def each_of(parts: Sequence[Any], work: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    """Return ``work(part, *arguments)`` of all partitions in order, where results are small."""
+    dask = require("dask", extra="dask", purpose="a table in partitions")
+    own = [dask.delayed(argument, pure=False, traverse=False) for argument in arguments]
+    return computed(*[dask.delayed(work, pure=False)(part, *own) for part in parts])
 
 
 def batches(parts: Sequence[Any], work: Callable[..., Any], *arguments: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
     """Yield ``work(part, *arguments)`` of all partitions in order, so many at a time as can be worked on at once."""
-    dask = require("dask", extra="dask", purpose="a table in partitions")
-    held = [dask.delayed(argument, pure=False, traverse=False) for argument in arguments]
-    size = _AHEAD * _threads()
+    size = _threads() * (_AHEAD if default_client() is None else _AHEAD_ON_CLUSTER)
     for first in range(0, len(parts), size):
-        yield computed(*[dask.delayed(work, pure=False)(part, *held) for part in parts[first : first + size]])
+        yield each_of(parts[first : first + size], work, *arguments)
 
 
 def computed(*delayed: Any) -> tuple[Any, ...]:  # noqa: ANN401 (Delayed)
     """Return what Dask computes, on the cluster that is in use or here."""
     dask = require("dask", extra="dask", purpose="a table in partitions")
-    try:
+    client = default_client()
+    with cluster_errors(client):
+        if client is not None:
+            wait_for_a_worker(client)
         results: tuple[Any, ...] = dask.compute(*delayed)
-    except CANCELLED as error:
-        raise scheduler_gone() from error
     return results
+
+
+def held(delayed: Sequence[Any], sizes: Sequence[int] | None = None, client: Any = None) -> list[Any]:  # noqa: ANN401
+    """Return partitions that are computed once and kept by the workers of the cluster in use, dealt out evenly.
+
+    Where there is no cluster they are computed whenever they are asked for.
+
+    Parameters
+    ----------
+    delayed : sequence of Delayed
+    sizes : sequence of int, optional
+        Rows of each.
+    client : distributed.Client, optional
+        Another than the one that Dask would compute with.
+    """
+    client = client or default_client()
+    if client is None:
+        return list(delayed)
+    with cluster_errors(client):
+        wait_for_a_worker(client)
+        homes = dealt([1] * len(delayed) if sizes is None else sizes, sorted(client.nthreads()))
+        kept = list(delayed)
+        for home in sorted(set(homes)):
+            places = [place for place, own in enumerate(homes) if own == home]
+            own = client.persist([delayed[place] for place in places], workers=[home], allow_other_workers=True)
+            for place, part in zip(places, own, strict=True):
+                kept[place] = part
+    return kept
 
 
 def read_part(part: Any, read: Reader, n_features: int) -> AnyArray:  # noqa: ANN401 (a table in memory)
     """Return one partition as floats; a partition may be empty."""
     return read(part) if len(part) else np.empty((0, n_features))
+
+
+def _apart(parts: Sequence[Any]) -> list[Any]:  # Delayed
+    """Return partitions that know of their own tasks only; else each step would look through those of all."""
+    if not parts:
+        return []
+    dask = require("dask.delayed", extra="dask", purpose="a table in partitions")
+    cull = require("dask.optimization", extra="dask", purpose="a table in partitions").cull
+    tasks = dict(parts[0].__dask_graph__())
+    return [dask.Delayed(part.key, cull(tasks, [part.key])[0]) for part in parts]
 
 
 def _together(*columns: Any, own: str) -> Any:  # noqa: ANN401, ARG001 (tables in memory, a pandas.Series of them)
@@ -115,8 +160,9 @@ def _values(part: Any) -> AnyArray:  # noqa: ANN401 (an array, a series or a fra
 
 def _threads() -> int:
     """Return how many partitions are worked on at a time: by the cluster that is in use, or here."""
-    base = require("dask.base", extra="dask", purpose="a table in partitions")
-    client = getattr(base.get_scheduler(), "__self__", None)
-    if client is None or not hasattr(client, "nthreads"):
+    client = default_client()
+    if client is None:
         return os.cpu_count() or 1
-    return max(1, sum(int(threads) for threads in client.nthreads().values()))
+    with cluster_errors(client):
+        wait_for_a_worker(client)
+        return max(1, sum(int(threads) for threads in client.nthreads().values()))

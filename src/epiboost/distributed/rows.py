@@ -1,34 +1,63 @@
 """Rows that stay in their partitions, for an engine that trains where they are.
 
-Of the target only a summary comes here: what it is before the first tree, and how many rows there are. Each row keeps
-its number in the whole table, so that its noise does not depend on how the table is cut.
+Of the target only a summary comes here, and of the columns only the borders of their bins. Each row keeps its number in
+the whole table, so that its noise does not depend on how the table is cut; nor does anything else.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats
-from epiboost.distributed.partitions import Reader, computed, read_part
-from epiboost.objectives import BINARY, Bernoulli, Categorical, Normal, Objective
+from epiboost.data import check_largest_weight, class_numbers, weight_of_rows
+from epiboost.distributed.borders import Counts, StandIns, counts_of, merged_columns, whole_weights
+from epiboost.distributed.partitions import Reader, computed, each_of, held, read_part
+from epiboost.distributed.summary import Moments, Summary
+from epiboost.objectives import Objective
 
 Target = Callable[[Any], AnyArray]
 """Checks a partition's targets: values, or labels."""
 
-Numbers = Callable[[AnyArray], Floats]
-"""Turns checked targets into values or class numbers."""
+LARGEST = float(np.finfo(np.float32).max)
+"""Single precision: a number beyond it is the largest."""
+
+_AT_ONCE = 8  # partitions whose counts are merged in one step
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPart:
+    """The rows of one partition that count, as they were read.
+
+    Attributes
+    ----------
+    X : float32 array of shape (n, features)
+    y, weight : arrays of shape (n,)
+        Values or labels.
+    places : array of shape (n,)
+        The rows' numbers in the partition.
+    rows : int
+        Rows of the partition, those that do not count included.
+    """
+
+    X: AnyArray
+    y: AnyArray
+    weight: Floats
+    places: AnyArray
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)
 class RowPart:
-    """The rows of one partition that count.
+    """The rows of one partition that count, as an engine learns from them.
 
     Attributes
     ----------
-    X : array of shape (n, features)
+    X : float32 array of shape (n, features)
+        What stands for their bins.
     y, weight : arrays of shape (n,)
         Targets in the units of the score.
     keys : array of shape (n,)
@@ -49,6 +78,8 @@ class PartitionedRows:
     ----------
     parts : tuple of Delayed
         A `RowPart` each.
+    checked : tuple of Delayed
+        A `CheckedPart` each, which they are made of.
     lengths : tuple of int
         Rows that count in each.
     total : float
@@ -56,6 +87,7 @@ class PartitionedRows:
     """
 
     parts: tuple[Any, ...]
+    checked: tuple[Any, ...]
     lengths: tuple[int, ...]
     n_features: int
     objective: Objective
@@ -66,149 +98,92 @@ class PartitionedRows:
         return sum(self.lengths)
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What is to be known of the targets of some rows.
-
-    Attributes
-    ----------
-    rows, counting : int
-        All rows, and those of positive weight.
-    weight : float
-        Of all rows.
-    mean, squares : float
-        The weighted mean of values, and the weighted sum of squares around it.
-    classes : array of shape (classes,)
-        The weight of each class number; none for values.
-    """
-
-    rows: int
-    counting: int
-    weight: float
-    mean: float
-    squares: float
-    classes: Floats
-
-    @classmethod
-    def of(cls, y: Floats, weight: Floats, rows: int, n_classes: int) -> "Summary":
-        """Sum up the rows that count."""
-        total = float(weight.sum())
-        mean = float((weight * y).sum() / total) if total else 0.0
-        classes = np.zeros(n_classes)
-        if n_classes:
-            classes += np.bincount(y.astype(np.int64), weights=weight, minlength=n_classes)
-        return cls(rows, len(y), total, mean, float((weight * (y - mean) ** 2).sum()), classes)
-
-    def joined(self, other: "Summary") -> "Summary":
-        """Return the summary of both.
-
-        >>> halves = [Summary.of(np.array([value, value + 2.0]), np.ones(2), 2, 0) for value in (0.0, 4.0)]
-        >>> both = halves[0].joined(halves[1])
-        >>> both.mean, both.squares
-        (3.0, 20.0)
-        """
-        total = self.weight + other.weight
-        apart = other.mean - self.mean
-        share = other.weight / total if total else 0.0
-        return Summary(
-            self.rows + other.rows,
-            self.counting + other.counting,
-            total,
-            self.mean + share * apart,
-            self.squares + other.squares + self.weight * share * apart**2,
-            self.classes + other.classes,
-        )
-
-    def objective(self) -> Objective:
-        """Return the loss whose start these targets say."""
-        if not len(self.classes):
-            spread = float(np.sqrt(self.squares / self.weight))
-            return Normal.around(self.mean, spread)
-        shares = self.classes / self.weight
-        if len(shares) == BINARY:
-            return Bernoulli(float(np.log(shares[1]) - np.log(shares[0])))
-        return Categorical(tuple(np.log(shares).tolist()))
-
-
-def distinct_labels_of(parts: Sequence[tuple[Any, Any]], check: Target) -> AnyArray:
-    """Return the labels of the rows that count, in order.
-
-    Parameters
-    ----------
-    parts : sequence of (target, weight)
-        Delayed; the weight may be None.
-    check : callable
-        Checks a partition's labels.
-    """
-    dask = require("dask", extra="dask", purpose="a table in partitions")
-    work = dask.delayed(_distinct, pure=False)
-    found = [labels for labels in computed(*[work(*part, check) for part in parts]) if len(labels)]
-    return np.unique(np.concatenate(found)) if found else np.empty(0)
-
-
-def partitioned_rows(
-    parts: Sequence[tuple[Any, Any, Any]], read: Reader, numbers: Numbers, *, n_features: int, n_classes: int
-) -> PartitionedRows:
-    """Return rows in their partitions, having summed up their targets.
+def checked_parts(parts: Sequence[tuple[Any, Any, Any]], read: Reader, check: Target, n_features: int) -> list[Any]:
+    """Return partitions that are read and checked, a `CheckedPart` each, as Delayed; a cluster keeps them.
 
     Parameters
     ----------
     parts : sequence of (table, target, weight)
         Delayed; the weight may be None.
-    read : callable
-        Checks a partition's table.
-    numbers : callable
-        Checks a partition's target and returns values or class numbers.
+    read, check : callable
+        Check a partition's table and its target.
     """
     dask = require("dask", extra="dask", purpose="a table in partitions")
-    work = dask.delayed(_summary, pure=False)
-    own_numbers = dask.delayed(numbers, pure=False, traverse=False)
-    summaries: tuple[Summary, ...] = computed(*[work(y, weight, own_numbers, n_classes) for _, y, weight in parts])
-    whole = summaries[0]
-    for summary in summaries[1:]:
-        whole = whole.joined(summary)
-    if whole.counting < 2:  # noqa: PLR2004 (a spread needs two)
-        message = f"Found {whole.counting} sample(s) of positive weight while a minimum of 2 is required."
+    own_read, own_check = (dask.delayed(one, pure=False, traverse=False) for one in (read, check))
+    work = dask.delayed(_checked, pure=False)
+    return held([work(X, y, weight, own_read, own_check, n_features) for X, y, weight in parts])
+
+
+def distinct_labels_of(checked: Sequence[Any]) -> AnyArray:
+    """Return the labels of the rows that count, in order."""
+    found = [labels for labels in each_of(checked, _distinct) if len(labels)]
+    return np.unique(np.concatenate(found)) if found else np.empty(0)
+
+
+def partitioned_rows(
+    checked: Sequence[Any], *, n_features: int, max_bins: int, classes: AnyArray | None = None
+) -> PartitionedRows:
+    """Return rows in their partitions, having summed up their targets and binned their columns.
+
+    Parameters
+    ----------
+    checked : sequence of Delayed
+        Of `checked_parts`.
+    classes : array of labels, optional
+        None if targets are values.
+    """
+    dask = require("dask", extra="dask", purpose="a table in partitions")
+    summaries: tuple[Summary, ...] = each_of(checked, _summary, classes)
+    whole = reduce(Summary.joined, summaries)
+    if not whole.rows:
+        message = "Found array with 0 sample(s) while a minimum of 2 is required."
         raise ValueError(message)
-    objective = whole.objective()
-    firsts = np.cumsum([0, *(summary.rows for summary in summaries)]).tolist()
+    check_largest_weight(whole.heaviest, whole.rows)
+    moments = None
+    if classes is None:
+        moments = reduce(Moments.joined, each_of(checked, _moments, whole.ruler))
+    objective = whole.objective(moments)
     # weights of less than one on average are no counts: they are scaled up to an average of one
-    scale = max(1.0, whole.counting / whole.weight)
-    make = dask.delayed(_row_part, pure=False)
-    own_read = dask.delayed(read, pure=False, traverse=False)
-    rows = [
-        make(X, y, weight, own_read, own_numbers, _Place(first, n_features, scale, objective))
-        for (X, y, weight), first in zip(parts, firsts, strict=False)
-    ]
+    scale = max(1.0, whole.counting / whole.total)
+    table = _Table(objective, classes, scale, _stand_ins(checked, whole, n_features, max_bins))
+    firsts = np.cumsum([0, *(summary.rows for summary in summaries)]).tolist()
+    make, own_table = dask.delayed(_row_part, pure=False), dask.delayed(table, pure=False, traverse=False)
     return PartitionedRows(
-        tuple(rows), tuple(summary.counting for summary in summaries), n_features, objective, whole.weight * scale
+        tuple(make(part, first, own_table) for part, first in zip(checked, firsts, strict=False)),
+        tuple(checked),
+        tuple(summary.counting for summary in summaries),
+        n_features,
+        objective,
+        whole.total * scale,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a partition stands in the table, and what is known of all rows."""
+class _Table:
+    """What is known of all rows."""
 
-    first: int
-    n_features: int
-    scale: float
     objective: Objective
+    classes: AnyArray | None
+    scale: float
+    stand_ins: StandIns
 
 
-def _distinct(y: Any, weight: Any, check: Target) -> AnyArray:  # noqa: ANN401 (partitions)
-    labels, own = _target(y, weight, check)
-    return np.unique(labels[own > 0])
+def _stand_ins(checked: Sequence[Any], whole: Summary, n_features: int, max_bins: int) -> StandIns:
+    """Return what stands for the bins of each column, its values counted over all partitions."""
+    dask = require("dask", extra="dask", purpose="a table in partitions")
+    count, merge = dask.delayed(_counts, pure=False), dask.delayed(merged_columns, pure=False)
+    level = [count(part, whole.lightest, whole.heaviest) for part in checked]
+    while len(level) > 1:
+        level = [merge(level[first : first + _AT_ONCE]) for first in range(0, len(level), _AT_ONCE)]
+    finish = dask.delayed(_finished, pure=False)
+    columns = computed(finish(level[0], max_bins))[0] if n_features else ()
+    return StandIns(tuple(columns))
 
 
-def _summary(y: Any, weight: Any, numbers: Numbers, n_classes: int) -> Summary:  # noqa: ANN401 (partitions)
-    values, own = _target(y, weight, numbers)
-    counts = own > 0
-    return Summary.of(values[counts], own[counts], len(values), n_classes)
-
-
-def _row_part(X: Any, y: Any, weight: Any, read: Reader, numbers: Numbers, place: _Place) -> RowPart:  # noqa: ANN401, PLR0917
-    table = read_part(X, read, place.n_features)
-    values, own = _target(y, weight, numbers)
+def _checked(X: Any, y: Any, weight: Any, read: Reader, check: Target, n_features: int) -> CheckedPart:  # noqa: ANN401, PLR0917
+    table = read_part(X, read, n_features)
+    values = check(y) if len(y) else np.empty(0)
+    own = weight_of_rows(weight, len(values)) if len(values) else np.empty(0)
     if len(table) != len(values):
         message = (
             "Found input variables with inconsistent numbers of samples: a partition of X has "
@@ -216,14 +191,37 @@ def _row_part(X: Any, y: Any, weight: Any, read: Reader, numbers: Numbers, place
         )
         raise ValueError(message)
     counts = np.flatnonzero(own > 0)
-    keys = ((place.first + counts) % (1 << 32)).astype(np.uint32)
-    return RowPart(table[counts], place.objective.encode(values[counts]), own[counts] * place.scale, keys)
+    single = np.clip(table[counts], -LARGEST, LARGEST).astype(np.float32)
+    return CheckedPart(single, values[counts], own[counts], counts, len(values))
 
 
-def _target(y: Any, weight: Any, numbers: Numbers) -> tuple[Floats, Floats]:  # noqa: ANN401 (partitions)
-    values = numbers(y) if len(y) else np.empty(0)
-    own = np.ones(len(values)) if weight is None else np.asarray(weight, dtype=np.float64)
-    if own.shape != values.shape or not np.isfinite(own).all() or (own < 0).any():
-        message = "sample_weight must hold one number a row, finite and not negative, in the partitions of y"
-        raise ValueError(message)
-    return values, own
+def _distinct(part: CheckedPart) -> AnyArray:
+    return np.unique(part.y)
+
+
+def _numbers(part: CheckedPart, classes: AnyArray | None) -> Floats:
+    if classes is None or not len(part.y):
+        return part.y.astype(np.float64)
+    return class_numbers(part.y, classes)
+
+
+def _summary(part: CheckedPart, classes: AnyArray | None) -> Summary:
+    return Summary.of(_numbers(part, classes), part.weight, part.rows, 0 if classes is None else len(classes))
+
+
+def _moments(part: CheckedPart, ruler: tuple[float, float]) -> Moments:
+    return Moments.of(part.y.astype(np.float64), part.weight, ruler)
+
+
+def _counts(part: CheckedPart, lightest: float, heaviest: float) -> tuple[Counts, ...]:
+    return counts_of(part.X, whole_weights(part.weight, lightest, heaviest))
+
+
+def _finished(columns: Sequence[Counts], max_bins: int) -> list[AnyArray]:
+    return [column.stand_ins(max_bins) for column in columns]
+
+
+def _row_part(part: CheckedPart, first: int, table: _Table) -> RowPart:
+    keys = ((first + part.places) % (1 << 32)).astype(np.uint32)
+    y = table.objective.encode(_numbers(part, table.classes))
+    return RowPart(table.stand_ins.of(part.X), y, part.weight * table.scale, keys)

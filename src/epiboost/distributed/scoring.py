@@ -117,8 +117,8 @@ def _columns(answer: Any, model: Any, question: Question) -> list[Any] | None:  
         return None
     levels = question.levels
     if question.method == "predict_quantile":
-        return list(levels)
-    each = ["lower", "upper"] if question.method == "predict_interval" else model.classes_.tolist()
+        return [f"quantile_{level}" for level in levels]
+    each = ["lower", "upper"] if question.method == "predict_interval" else list(map(str, model.classes_.tolist()))
     return [f"{name}_{level}" for level, name in itertools.product(levels, each)] if levels else each
 
 

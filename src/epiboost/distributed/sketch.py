@@ -3,7 +3,7 @@
 A sketch is a list of atoms, distinct values with the weight of the rows that have them. It is exact while they are few;
 then so many atoms are kept, at evenly spaced ranks, each standing for its share of the weight. Sketches of partitions
 are merged by putting their atoms together and thinning them again. Each thinning shifts a rank by at most half a share,
-so the borders of a table in many partitions are within a few shares of those of the whole.
+so the bins of a table in many partitions hold about the same weight each, within some hundredths of a bin.
 
 >>> import numpy as np
 >>> halves = [Sketch.of(np.arange(4.0)[:, np.newaxis]), Sketch.of(np.arange(2.0, 6.0)[:, np.newaxis])]

@@ -9,7 +9,7 @@ import numpy as np
 
 from epiboost._typing import AnyArray, Bytes, Floats
 from epiboost.binning import BinnedTable, Bins
-from epiboost.distributed.partitions import Reader, batches, partitions_of, read_part
+from epiboost.distributed.partitions import Reader, batches, each_of, partitions_of, read_part
 from epiboost.distributed.sketch import sketch_partitions
 
 
@@ -79,7 +79,7 @@ def _bin(part: Any, read: Reader, bins: Bins) -> Bytes:  # noqa: ANN401 (a table
 
 
 def _lengths(parts: Sequence[Any]) -> list[int]:
-    return [length for batch in batches(parts, len) for length in batch]
+    return list(each_of(parts, len))
 
 
 def _pieces(column: AnyArray, lengths: Sequence[int]) -> list[AnyArray]:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from epiboost._typing import AnyArray, Floats, Integers
+from epiboost.engines.grid import GridObjective
 from epiboost.engines.langevin import LangevinObjective
 
 HONEST_PULLS = 4.0
@@ -22,11 +23,13 @@ split serves a whole level.
 """
 
 
+Unguarded: TypeAlias = LangevinObjective | GridObjective
+
 Totals: TypeAlias = Callable[[AnyArray, AnyArray, Floats, Floats], tuple[Floats, Floats]]
 """From scores after and before a step, gradients and weights to the sums of both in the leaf of each row."""
 
 
-def gradients_of(chain: LangevinObjective, totals: Totals | None = None) -> "LangevinObjective | GuardedObjective":
+def gradients_of(chain: Unguarded, totals: Totals | None = None) -> "Unguarded | GuardedObjective":
     """Return what gives a chain its gradients, guarded where that is asked for.
 
     ``totals`` is for rows that share leaves with others which are elsewhere.
@@ -38,7 +41,7 @@ def gradients_of(chain: LangevinObjective, totals: Totals | None = None) -> "Lan
 class GuardedObjective:
     """The gradients of one chain, which must be asked for tree by tree."""
 
-    def __init__(self, chain: LangevinObjective, totals: Totals | None = None) -> None:
+    def __init__(self, chain: Unguarded, totals: Totals | None = None) -> None:
         self.chain = chain
         self.totals = totals or totals_here
         self.honest = np.zeros(len(chain.rows.y))  # the mean's rescaled score, had the row been left out

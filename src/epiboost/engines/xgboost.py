@@ -9,7 +9,7 @@ import numpy as np
 
 from epiboost._typing import AnyArray, Bytes
 from epiboost.data import Dataset
-from epiboost.distributed.rows import PartitionedRows
+from epiboost.distributed.rows import LARGEST, PartitionedRows
 from epiboost.engines.booster import Booster, BoosterForest, Chain, grow
 from epiboost.engines.crew import Grown
 from epiboost.engines.guard import gradients_of
@@ -18,7 +18,7 @@ from epiboost.engines.library import LibraryEngine, library_of
 from epiboost.engines.options import WEIGHTS, Options
 from epiboost.engines.rows import Rows
 from epiboost.engines.steps import Steps, steps_of
-from epiboost.engines.xgboost_dask import LARGEST, train_partitioned
+from epiboost.engines.xgboost_dask import train_partitioned
 from epiboost.members import MemberSpec
 from epiboost.progress import Progress
 
