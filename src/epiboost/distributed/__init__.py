@@ -2,3 +2,7 @@
 
 Nothing here imports Dask before it is asked for.
 """
+
+from epiboost.distributed.cluster import ClusterError
+
+__all__ = ["ClusterError"]
