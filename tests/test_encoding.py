@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from epiboost._native import native
 from epiboost.binning import Bins
 from epiboost.combinations import Candidate, choose_combinations
-from epiboost.encoding import Encoding, fit_encoding
+from epiboost.encoder import fit_encoding
+from epiboost.encoding import Encoding
 from epiboost.target_statistics import STRENGTH, ordered, whole
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 from epiboost.binning import BinnedTable, Bins
 from epiboost.data import Dataset
-from epiboost.encoding import Encoding, Left, fit_encoding
+from epiboost.encoder import Left, fit_encoding
+from epiboost.encoding import Encoding
 from epiboost.members import MemberSpec
 from epiboost.objectives import Objective, objective_of
 from epiboost.ordering import own_order
