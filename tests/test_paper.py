@@ -42,15 +42,7 @@ CONTENT = {
 }
 
 
-@pytest.fixture(scope="module")
-def generated(tmp_path_factory):
-    return paper_files.write_all(tmp_path_factory.mktemp("data"))
-
-
-@pytest.fixture(autouse=True)
-def folder(generated, monkeypatch):
-    monkeypatch.setenv("EPIBOOST_DATA", str(generated))
-    return generated
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 # The protocol

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-import paper_files
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost.members import Recipe
 from epiboost.paper import boosted, figures, forests, measures, natural
@@ -22,14 +21,7 @@ pytest.importorskip("pandas")
 GRID = replace(REHEARSAL, n_estimators=4, depths=(2, 3), rates=(0.1, 0.3))
 
 
-@pytest.fixture(scope="module")
-def generated(tmp_path_factory):
-    return paper_files.write_all(tmp_path_factory.mktemp("data"))
-
-
-@pytest.fixture(autouse=True)
-def folder(generated, monkeypatch):
-    monkeypatch.setenv("EPIBOOST_DATA", str(generated))
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.fixture

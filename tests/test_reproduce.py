@@ -26,15 +26,7 @@ COMMAND = [sys.executable, "-c", "from epiboost.cli import main; main()", "repro
 DATASETS = ("yacht", "adult")
 
 
-@pytest.fixture(scope="module")
-def generated(tmp_path_factory):
-    return paper_files.write_all(tmp_path_factory.mktemp("data"))
-
-
-@pytest.fixture(autouse=True)
-def folder(generated, monkeypatch):
-    monkeypatch.setenv("EPIBOOST_DATA", str(generated))
-    return generated
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def order(out, **options):

@@ -1,0 +1,17 @@
+"""What tests of several files share."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory):
+    """Write small files in the layout of the paper's datasets."""
+    paper_files = pytest.importorskip("paper_files", reason="the paper's files need pandas")
+    return paper_files.write_all(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def folder(generated, monkeypatch):
+    """Take them for the datasets."""
+    monkeypatch.setenv("EPIBOOST_DATA", str(generated))
+    return generated
