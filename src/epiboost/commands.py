@@ -5,33 +5,24 @@ it. An error that nobody foresaw keeps its traceback. What is slow to import is 
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal
 
 import typer
 
+from epiboost.command_tables import (
+    category_columns,
+    choose_task,
+    estimator_for,
+    known_features,
+    load_model,
+    predicted_columns,
+    text_columns,
+    warn_of_numbers,
+)
+from epiboost.failures import reported
 from epiboost.members import EnsembleKind
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from epiboost import CalibratedClassifier, CalibratedRegressor, EpiBoostClassifier, EpiBoostRegressor
-    from epiboost._typing import AnyArray
-
-    Trained: TypeAlias = EpiBoostRegressor | EpiBoostClassifier
-    Model: TypeAlias = Trained | CalibratedRegressor | CalibratedClassifier
-
-Task: TypeAlias = Literal["regression", "classification"]
-"""What is to be predicted."""
-
-KNOWN_ERRORS = (ImportError, MemoryError, OSError, ValueError)
-"""What a user can put right: a missing package, too little memory, a file, a value."""
-
-_INTERRUPTED = 130
-_TWO_CLASSES = 2
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -87,7 +78,7 @@ def fit(
     jobs: Annotated[int | None, typer.Option(help="Threads to train on.", show_default="one a core")] = None,
 ) -> None:
     """Train a model on a table and write it to a file."""
-    with _reported():
+    with reported():
         from epiboost import tables  # noqa: PLC0415 (see the head of this file)
 
         tables.check_writable(output, sources=[train])
@@ -107,15 +98,15 @@ def fit(
         if strangers:
             message = f"--categorical names {', '.join(map(repr, sorted(strangers)))}, which is no feature of the table"
             raise ValueError(message)
-        chosen, reason = _choose_task(y) if task == "auto" else (task, "as asked")
+        chosen, reason = choose_task(y) if task == "auto" else (task, "as asked")
         size = f"{_count(table.num_rows, 'row')}, {_count(features.num_columns, 'feature')}"
         typer.echo(f"{chosen.capitalize()} of {target!r} ({reason}): {size}")
-        categories = _categories(features, categorical or [])
+        categories = category_columns(features, categorical or [])
         typer.echo(f"Categories: {tables.listed(categories) if categories else 'none'}")
         if not train.name.lower().endswith(".parquet"):
             doubtful = [name for name in categories if name not in (categorical or [])]
-            _warn_of_numbers(table.select(doubtful if task != "auto" else [target, *doubtful]), target)
-        model = _estimator(chosen)(
+            warn_of_numbers(table.select(doubtful if task != "auto" else [target, *doubtful]), target)
+        model = estimator_for(chosen)(
             ensemble=ensemble,
             n_members=members,
             n_estimators=trees,
@@ -148,14 +139,14 @@ def predict(
     ] = None,
 ) -> None:
     """Predict each row of a table, with its total, data and knowledge uncertainty."""
-    with _reported():
+    with reported():
         from epiboost import tables  # noqa: PLC0415 (see the head of this file)
 
         tables.check_ending(output)
         tables.check_writable(output, sources=[model, test])
-        fitted = _load(model)
-        features = _known_features(fitted, tables.read_table(test, text=_text_columns(fitted)), source=test)
-        columns = _predicted_columns(fitted, features, coverage)
+        fitted = load_model(model)
+        features = known_features(fitted, tables.read_table(test, text=text_columns(fitted)), source=test)
+        columns = predicted_columns(fitted, features, coverage)
         tables.write_table(columns, output)
         typer.echo(f"Predicted {_count(features.num_rows, 'row')} and wrote {output}")
 
@@ -179,7 +170,7 @@ def evaluate(
     json: Annotated[Path | None, typer.Option(help="A file to write the figures to.")] = None,
 ) -> None:
     """Judge a model on a table: its loss, and what its uncertainties are worth."""
-    with _reported():
+    with reported():
         from epiboost import evaluation, tables  # noqa: PLC0415 (see the head of this file)
 
         sources = [path for path in (model, test, ood) if path is not None]
@@ -187,13 +178,13 @@ def evaluate(
             tables.check_writable(json, sources=sources)
         if plots is not None:
             evaluation.check_folder(plots)
-        fitted = _load(model)
-        text = _text_columns(fitted)
+        fitted = load_model(model)
+        text = text_columns(fitted)
         table = tables.read_table(test, text=text)
-        features = _known_features(fitted, table, source=test)
+        features = known_features(fitted, table, source=test)
         name = tables.only_other_column(table, features, source=test) if target is None else target
         y = tables.to_numpy(tables.column(table, name, source=test))
-        outside = None if ood is None else _known_features(fitted, tables.read_table(ood, text=text), source=ood)
+        outside = None if ood is None else known_features(fitted, tables.read_table(ood, text=text), source=ood)
         found = evaluation.evaluate(fitted, features, y, outside, coverage=coverage)
         evaluation.show(found)
         if json is not None:
@@ -218,7 +209,7 @@ def report(
     explain: Annotated[bool, typer.Option(help="Say which features drive the uncertainty.")] = True,
 ) -> None:
     """Write a page for the person who must decide whether to trust a model."""
-    with _reported():
+    with reported():
         from epiboost import tables  # noqa: PLC0415 (see the head of this file)
 
         tables.check_writable(output, sources=[path for path in (model, test, ood) if path is not None])
@@ -226,14 +217,14 @@ def report(
             kind = "model" if output.suffix.lower() == ".epib" else "table"
             message = f"cannot write a report to {str(output)!r}: that is a {kind}'s name; let it end in .html"
             raise ValueError(message)
-        fitted = _load(model)
-        text = _text_columns(fitted)
+        fitted = load_model(model)
+        text = text_columns(fitted)
         table = tables.read_table(test, text=text)
-        features = _known_features(fitted, table, source=test)
+        features = known_features(fitted, table, source=test)
         if target is None and table.num_columns > features.num_columns:
             target = tables.only_other_column(table, features, source=test)
         y = None if target is None else tables.to_numpy(tables.column(table, target, source=test))
-        outside = None if ood is None else _known_features(fitted, tables.read_table(ood, text=text), source=ood)
+        outside = None if ood is None else known_features(fitted, tables.read_table(ood, text=text), source=ood)
         fitted.report(features, y, ood=outside, path=output, title=title, explain=explain, verbose=1)
         typer.echo(f"Wrote {output}")
 
@@ -260,7 +251,7 @@ def explain(
     seed: Annotated[int, typer.Option(help="Another number draws other samples.", min=0)] = 0,
 ) -> None:
     """Say which features make the model unsure of each row: a Shapley value for each."""
-    with _reported():
+    with reported():
         from epiboost import explaining, tables  # noqa: PLC0415 (see the head of this file)
         from epiboost.explain import attribute  # noqa: PLC0415 (see the head of this file)
 
@@ -270,12 +261,12 @@ def explain(
         if plot is not None:
             tables.check_writable(plot, sources=sources)
             explaining.check_picture(plot, [output])
-        fitted = _load(model)
-        text = _text_columns(fitted)
-        features = _known_features(fitted, tables.read_table(rows, text=text), source=rows)
+        fitted = load_model(model)
+        text = text_columns(fitted)
+        features = known_features(fitted, tables.read_table(rows, text=text), source=rows)
         usual = None
         if background is not None:
-            usual = _known_features(fitted, tables.read_table(background, text=text), source=background)
+            usual = known_features(fitted, tables.read_table(background, text=text), source=background)
         asked = None if label is None else explaining.label_of(fitted, label)
         found = attribute(fitted, features, of, background=usual, label=asked, random_state=seed, verbose=1)
         explaining.write_values(found, output)
@@ -300,7 +291,7 @@ def demo(
     jobs: Annotated[int | None, typer.Option(help="Threads to train on.", show_default="one a core")] = None,
 ) -> None:
     """Find a heart-shaped hole in a table: train, measure and draw."""
-    with _reported():
+    with reported():
         from epiboost.demo import run  # noqa: PLC0415 (see the head of this file)
 
         run(output, n_members=members, n_estimators=trees, n_jobs=jobs)
@@ -329,7 +320,7 @@ def reproduce(
     ] = False,
 ) -> None:
     """Run the paper's experiments and set the figures beside the published ones; go on where the last run stopped."""
-    with _reported():
+    with reported():
         from epiboost.paper.reproduce import Order, states  # noqa: PLC0415 (see the head of this file)
         from epiboost.paper.reproduce import reproduce as run  # noqa: PLC0415 (see the head of this file)
 
@@ -352,141 +343,5 @@ def reproduce(
             typer.echo(line)
 
 
-@contextmanager
-def _reported() -> Iterator[None]:
-    """Turn known errors into one line and an exit code."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise typer.Exit(_complain("interrupted", code=_INTERRUPTED)) from None
-    except BrokenPipeError:
-        raise
-    except KNOWN_ERRORS as error:
-        raise typer.Exit(_complain(_in_one_line(error))) from error
-
-
-def _in_one_line(error: Exception) -> str:
-    if isinstance(error, MemoryError):
-        return "not enough memory"
-    if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
-        return f"{str(error.filename)!r}: {error.strerror.lower()}"
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def _complain(message: str, *, code: int = 1) -> int:
-    typer.echo(f"epiboost: {message}", err=True)
-    return code
-
-
-def _choose_task(target: "pa.ChunkedArray") -> tuple[Task, str]:
-    """Return the task that the values of a target call for, and why."""
-    import pyarrow as pa  # noqa: PLC0415 (see the head of this file)
-
-    kind = target.type.value_type if pa.types.is_dictionary(target.type) else target.type
-    if pa.types.is_boolean(kind):
-        return "classification", "the target is true or false"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return "classification", "the target is text"
-    if pa.types.is_integer(kind) and len(target.unique()) == _TWO_CLASSES:
-        return "classification", "the target has two values"
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return "regression", "the target is a number"
-    message = f"the target must hold numbers, text, or true and false; its values are of type {kind}"
-    raise ValueError(message)
-
-
-def _estimator(task: Task) -> "type[Trained]":
-    from epiboost import EpiBoostClassifier, EpiBoostRegressor  # noqa: PLC0415 (see the head of this file)
-
-    return EpiBoostClassifier if task == "classification" else EpiBoostRegressor
-
-
-def _load(path: Path) -> "Model":
-    import epiboost  # noqa: PLC0415 (see the head of this file)
-    from epiboost import persistence  # noqa: PLC0415 (see the head of this file)
-
-    header, arrays = persistence.read(path)
-    kinds: dict[str, type[Model]] = {
-        kind.__name__: kind
-        for kind in (
-            epiboost.EpiBoostClassifier,
-            epiboost.EpiBoostRegressor,
-            epiboost.CalibratedClassifier,
-            epiboost.CalibratedRegressor,
-        )
-    }
-    name = header.get("estimator")
-    if not isinstance(name, str) or name not in kinds:
-        message = f"{str(path)!r} holds a model of kind {name!r}; {' and '.join(kinds)} are known"
-        raise ValueError(message)
-    return kinds[name]._read(path, header, arrays)  # noqa: SLF001 (the file has been read)
-
-
-def _categories(features: "pa.Table", named: list[str]) -> list[str]:
-    """Return what holds categories: the columns that are named, and those that are not numbers, unless all empty."""
-    import pyarrow as pa  # noqa: PLC0415 (see the head of this file)
-
-    numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null)
-    return [
-        name
-        for name, column in zip(features.column_names, features.columns, strict=True)
-        if name in named or not (column.null_count == len(column) or any(is_a(column.type) for is_a in numbers))
-    ]
-
-
-def _warn_of_numbers(columns: "pa.Table", target: str) -> None:
-    """Say which columns of text are mostly numbers: as a rule a mark for missing values has made text of them."""
-    import pyarrow as pa  # noqa: PLC0415 (see the head of this file)
-
-    from epiboost import tables  # noqa: PLC0415 (see the head of this file)
-
-    for name, column in zip(columns.column_names, columns.columns, strict=True):
-        if not pa.types.is_string(column.type):
-            continue
-        distinct, numbers, others = tables.numbers_among_text(column)
-        if 2 * numbers >= distinct:
-            remedy = "leave out such rows" if name == target else "leave such fields empty"
-            option = "--task classification" if name == target else f"--categorical {name!r}"
-            _complain(
-                f"warning: the column {name!r} is read as text, though {numbers} of its {distinct} distinct values are "
-                f"numbers; not read as numbers: {tables.listed(others)}. If numbers are meant, {remedy} and write "
-                f"decimal points; if text is meant, say {option}"
-            )
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _text_columns(fitted: "Model") -> list[str]:
-    """Return the columns that held text in training: in another file they may look like numbers."""
-    model: Any = getattr(fitted, "model", fitted)  # a calibrated one holds another
-    names = getattr(model, "feature_names_in_", ())
-    pairs = zip(names, model.vocabularies_, strict=False)  # no vocabularies if there are no categories
-    return [str(name) for name, vocabulary in pairs if vocabulary is not None and vocabulary.kind == "text"]
-
-
-def _known_features(fitted: "Model", table: "pa.Table", *, source: Path) -> "pa.Table":
-    """Return the columns a model was trained on; what else the table holds, such as the target, is left out."""
-    from epiboost import tables  # noqa: PLC0415 (see the head of this file)
-
-    names = getattr(fitted, "feature_names_in_", None)
-    if names is None:
-        message = "the model was trained on an array without column names, so columns cannot be matched to it"
-        raise ValueError(message)
-    return tables.select_columns(table, list(names), source=source)
-
-
-def _predicted_columns(fitted: "Model", features: "pa.Table", coverage: float | None) -> "dict[str, AnyArray]":
-    posterior = fitted.predict_posterior(features)
-    uncertainty = posterior.uncertainty()
-    parts = {"total": uncertainty.total, "data": uncertainty.data, "knowledge": uncertainty.knowledge}
-    if posterior.family == "normal":
-        ends = () if coverage is None else fitted.predict_interval(features, coverage).T
-        return {"prediction": posterior.mean, **parts, **dict(zip(("lower", "upper"), ends, strict=False))}
-    if coverage is not None:
-        message = "--coverage asks for an interval, which only a model for regression can give"
-        raise ValueError(message)
-    classes, probabilities = fitted.classes_, posterior.mean
-    by_class = {f"probability_{label}": p for label, p in zip(classes, probabilities.T, strict=True)}
-    return {"prediction": classes[probabilities.argmax(axis=1)], **parts, **by_class}
