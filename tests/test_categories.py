@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, persistence
 from epiboost.datasets import make_heart
+from epiboost.engines import binned, native
 
 KINDS = ["single", "sgb", "sglb", "virtual"]
 TASKS = ["regression", "two classes", "three classes"]
@@ -374,14 +375,37 @@ def test_the_order_of_rows_does_not_matter_beside_categories(task, kind):
 
 @every_task
 @every_kind
-def test_a_row_of_k_times_the_weight_is_the_row_k_times_beside_categories(task, kind):
-    times = np.random.default_rng(7).integers(0, 4, size=N)
-    y = target_for(task)
-    weighted = small(task, kind, n_estimators=20).fit(FRAME, y, sample_weight=times)
-    rows = np.repeat(np.arange(N), times)
-    repeated = small(task, kind, n_estimators=20).fit(FRAME.iloc[rows], y[rows])
-    np.testing.assert_array_equal(bits(repeated), bits(weighted))
-    assert not np.array_equal(bits(weighted), bits(small(task, kind, n_estimators=20).fit(FRAME, y)))
+def test_a_table_of_counts_is_its_rows_as_often(task, kind):
+    rng = np.random.default_rng(7)
+    city = np.repeat(np.char.add("c", np.arange(40).astype(str)), 3)
+    y = np.tile([0, 1, 2], 40) if task != "two classes" else np.tile([0, 1, 1], 40)
+    counts = rng.integers(1, 9, size=120)
+    number = np.tile([0.0, 0.0, 1.0], 40) if task == "two classes" else np.zeros(120)
+    frame = pd.DataFrame({"city": city, "number": number})
+    rows = np.repeat(np.arange(120), counts)
+    counted = small(task, kind, n_estimators=20).fit(frame, y, sample_weight=counts)
+    repeated = small(task, kind, n_estimators=20).fit(frame.iloc[rows], y[rows])
+    np.testing.assert_array_equal(bits(repeated, frame), bits(counted, frame))
+
+
+@pytest.mark.parametrize("weights", [(1.0, 3.0), (0.625, 2.5), (2.0, 2.0), (1.0, 10.0)], ids=str)
+@pytest.mark.parametrize("distinct", [20, 1500])
+def test_weights_that_go_with_the_target_do_not_tell_it(weights, distinct):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, distinct, size=(2, 4000, 3))
+    train, test = (
+        pd.DataFrame({f"k{i}": np.char.add("v", one[:, i].astype(str)) for i in range(3)}).assign(
+            x=rng.normal(size=4000)
+        )
+        for one in codes
+    )
+    y, held_out = (rng.random((2, 4000)) < 0.2).astype(int)
+    model = EpiBoostClassifier(n_members=2, n_estimators=60, max_depth=4, random_state=0, n_jobs=1)
+    model.fit(train, y, sample_weight=np.take(weights, y))
+    weight = np.take(weights, held_out)
+    share = np.average(y, weights=np.take(weights, y))
+    prior = log_loss(held_out, np.full(4000, share), sample_weight=weight)
+    assert log_loss(held_out, model.predict_proba(test)[:, 1], sample_weight=weight) < 1.03 * prior
 
 
 @every_task
@@ -405,10 +429,38 @@ def test_the_first_members_take_new_categories_alike_whatever_their_number(kind)
 
 
 def test_members_of_different_orders_see_different_statistics():
-    model = small(n_members=3, temperature=0.0).fit(FRAME, Y)  # without noise, nothing else tells them apart
-    first, second, third = bits(model)
-    assert not np.array_equal(first, second)
-    assert not np.array_equal(second, third)
+    members = bits(small(n_members=5, temperature=0.0).fit(FRAME, Y))  # without noise, nothing else tells them apart
+    for place, one in enumerate(members):
+        for other in members[:place]:
+            assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(("cells", "orders"), [(1 << 28, 5), (1, 3)])
+def test_members_share_three_orders_where_more_would_take_too_much_memory(monkeypatch, cells, orders):
+    seen = []
+    monkeypatch.setattr(binned, "_MOST_CELLS", cells)
+    monkeypatch.setattr(
+        native, "bin_rows", lambda *args, **more: seen.append(binned.bin_rows(*args, **more)) or seen[-1]
+    )
+    small(n_members=5).fit(FRAME, Y)
+    assert len(seen[-1].tables) == orders  # the last: before it come trials
+
+
+@pytest.mark.parametrize(
+    "column",
+    [pd.Categorical([None] * N, categories=["u"]), np.array([pd.NA] * N, dtype=object)],
+    ids=["category", "object"],
+)
+def test_a_column_of_nothing_is_taken_whatever_its_type(column):
+    frame = FRAME.assign(empty=column)
+    model = small(n_estimators=5).fit(frame, Y)
+    assert np.isfinite(model.predict(frame)).all()
+
+
+def test_a_number_that_is_missing_in_the_only_row_is_missing():
+    model = small(n_estimators=5).fit(FRAME.assign(more=np.arange(N) * 1.0), Y)
+    row = FRAME[:1].assign(more=np.array([pd.NA], dtype=object))
+    np.testing.assert_array_equal(model.predict(row), model.predict(FRAME[:1].assign(more=np.nan)))
 
 
 def test_the_names_of_categories_do_not_matter_but_for_their_order():

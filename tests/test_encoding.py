@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epiboost import combinations, target_statistics
 from epiboost._native import native
 from epiboost.binning import Bins
 from epiboost.combinations import Candidate, choose_combinations
+from epiboost.cuts import Cuts
 from epiboost.encoder import fit_encoding
 from epiboost.encoding import Encoding
 from epiboost.target_statistics import STRENGTH, ordered, whole
@@ -201,7 +203,7 @@ def test_an_encoding_comes_back_from_its_file_and_from_a_pickle():
         ("group_columns", lambda array: array + 1, "groups must be of columns that have codes"),
         ("group_columns", lambda array: array[:, ::-1].copy(), "groups must be of columns that have codes"),
         ("group_columns", lambda array: array[:, [0, 1, 0]], "must come before what is left empty"),
-        ("group_columns", lambda array: array[:, [0, 0, 2]], "every column must be encoded once"),
+        ("group_columns", lambda array: array[:, [0, 0, 2]], "encoded once|keys of a group must lie between"),
         ("group_columns", lambda array: array[:, :1], "must hold 3 numbers a group"),
         ("cut_columns", lambda array: array + 1, "columns that are cut must hold numbers"),
         ("cut_columns", lambda array: array[:0], "every column that is cut must have borders"),
@@ -263,6 +265,56 @@ def test_the_triple_that_matters_is_found_where_its_pairs_hint_at_it():
     rest = effect[columns[0].codes, columns[1].codes, columns[2].codes] + 0.1 * random.normal(size=20_000)
     rest += random.normal(size=(20, 20))[columns[0].codes, columns[1].codes]
     assert choose_combinations(columns, rest, np.ones(20_000)) == [(0, 1), (0, 1, 2)]
+
+
+def test_two_pairs_that_share_a_column_are_both_found():
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        columns = candidates(random, [60] * 3)
+        rest = random.normal(size=(60, 60))[columns[0].codes, columns[1].codes]
+        rest += random.normal(size=(60, 60))[columns[0].codes, columns[2].codes]
+        assert set(choose_combinations(columns, rest, np.ones(20_000))) >= {(0, 1), (0, 2)}
+
+
+def test_of_two_columns_that_tell_each_other_one_is_taken():
+    random = np.random.default_rng(0)
+    one, two = candidates(random, [60] * 2)
+    again = Candidate(2, (two.codes * 7) % 60, 60)
+    rest = random.normal(size=(60, 60))[one.codes, two.codes]
+    assert choose_combinations([one, two, again], rest, np.ones(20_000)) == [(0, 1)]
+
+
+@pytest.mark.parametrize("scale", [1.0, 50.5, 1000.5])
+def test_the_scale_of_weights_changes_no_choice(scale):
+    random = np.random.default_rng(2)
+    columns = candidates(random, [60] * 6, n=2000)
+    weight, noise = np.full(2000, scale), random.normal(size=2000)
+    assert choose_combinations(columns, noise, weight) == []
+    rest = random.normal(size=(60, 60))[columns[1].codes, columns[3].codes]
+    assert choose_combinations(columns, rest, weight) == choose_combinations(columns, rest, np.ones(2000))
+
+
+def test_combinations_are_judged_in_several_orders(monkeypatch):
+    random = np.random.default_rng(0)
+    columns = candidates(random, [40] * 5, n=4000)
+    rest = 0.4 * random.normal(size=(40, 40))[columns[1].codes, columns[3].codes] + random.normal(size=4000)
+    seen = []
+    by_native = target_statistics.ordered
+    monkeypatch.setattr(
+        combinations,
+        "ordered",
+        lambda keys, *others, **options: seen.append(others[2].tobytes()) or by_native(keys, *others, **options),
+    )
+    choose_combinations(columns, rest, np.ones(4000))
+    assert len(set(seen)) == 4
+
+
+@pytest.mark.parametrize(("n", "intervals"), [(1000, 8), (8000, 16), (100_000, 63)])
+def test_a_column_of_numbers_is_cut_the_finer_the_more_rows_there_are(n, intervals):
+    X = np.random.default_rng(0).normal(size=(n, 1))
+    bins = Bins.fit(X, np.ones(n), 255)
+    cuts = Cuts.fit(bins, bins.transform(X), np.ones(n), np.array([0]))
+    assert len(cuts.bins.borders_of(0)) + 1 == pytest.approx(intervals, abs=1)
 
 
 def test_two_columns_of_numbers_are_left_to_the_trees():

@@ -6,6 +6,9 @@ import pytest
 import reference
 from epiboost._native import available_instruction_sets, native
 from epiboost.binning import Bins
+from epiboost.engines.chains import options_of
+from epiboost.members import Recipe
+from epiboost.objectives import Normal
 
 OBJECTIVES = {
     "normal": (0, (0.0, 0.0)),
@@ -74,6 +77,45 @@ def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=No
     seeds = np.array(seeds, dtype=np.uint64)
     watched = None if evaluation is None else core.Sample(*evaluation, counts)
     return core.train([core.Sample(*sample, counts)], watched, seeds, options, threads, lambda _done: None)
+
+
+def test_each_of_several_samples_has_its_members():
+    random = np.random.default_rng(0)
+    n, counts = 5000, np.array([20, 20], dtype=np.int32)
+    y, weight, keys = (
+        random.normal(size=n).astype(np.float32),
+        np.ones(n, dtype=np.float32),
+        np.arange(n, dtype=np.uint32),
+    )
+    codes = [random.integers(1, 20, size=(n, 2)).astype(np.uint8) for _ in range(2)]
+    options = options_of(Recipe(n_estimators=5, temperature=3.0).specs(0)[0], Normal(0.0, 1.0), float(n))
+    core = native()
+
+    def grown(samples, seeds, threads):
+        samples = [core.Sample(own, y, weight, keys, counts) for own in samples]
+        return core.train(samples, None, np.array(seeds, dtype=np.uint64), options, threads, lambda _done: None)
+
+    alone = [grown([codes[member % 2]], [member], 1) for member in range(3)]
+    for threads in (1, 2, 4):
+        for place, arrays in enumerate(grown(codes, [0, 1, 2], threads)):
+            np.testing.assert_array_equal(arrays, np.concatenate([one[place] for one in alone]))
+
+
+def test_samples_that_do_not_fit_together_are_refused():
+    core, ones = native(), np.ones(64, dtype=np.float32)
+    keys = np.arange(64, dtype=np.uint32)
+
+    def sample(columns, bins=8):
+        table = np.ones((64, columns), dtype=np.uint8)
+        return core.Sample(table, ones, ones, keys, np.full(columns, bins, dtype=np.int32))
+
+    options = options_of(Recipe(n_estimators=2).specs(0)[0], Normal(0.0, 1.0), 64.0)
+    seeds = np.array([1], dtype=np.uint64)
+    for samples in ([], [None], [sample(2), sample(3)], [sample(2), sample(2, 9)]):
+        with pytest.raises((ValueError, TypeError)):
+            core.train(samples, None, seeds, options, 1, lambda _done: None)
+    with pytest.raises(ValueError, match="evaluation"):
+        core.train([sample(2)], sample(1), seeds, options, 1, lambda _done: None)
 
 
 def recipe_of(objective, **options):

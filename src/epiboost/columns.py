@@ -149,6 +149,8 @@ def _is_single(column: Any) -> bool:  # noqa: ANN401 (an array or a series)
 def _numbers(column: Any, *, single: bool) -> AnyArray:  # noqa: ANN401 (an array or a series)
     if isinstance(column, np.ndarray):
         return np.asarray(column, dtype=np.float64)
+    if column.null_count() == len(column):  # of whatever type: there may be no way from it to a number
+        return np.full(len(column), np.nan, dtype=np.float32 if single else np.float64)
     array: AnyArray = column.cast(nw.Float32 if single else nw.Float64).to_numpy()
     return array
 

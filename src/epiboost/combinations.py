@@ -74,11 +74,15 @@ class _Found:
         return np.unique(keys, return_inverse=True)[1] if keys.max() >= _MOST_CELLS else keys
 
     def is_like(self, other: "_Found") -> bool:
-        """Say whether the other has nearly the same values, as where columns tell each other."""
-        n_shared = len(set(self.columns) & set(other.columns))
-        if len(self.columns) != len(other.columns) or n_shared < len(self.columns) - 1:
+        """Say whether the other has nearly the same values: where they differ, one column tells the other."""
+        own, others = (set(one.parts) - set(two.parts) for one, two in ((self, other), (other, self)))
+        if len(self.parts) != len(other.parts) or len(own) != 1:
             return False
-        return bool(np.allclose([self.n_values, self.gain], [other.n_values, other.gain], rtol=_NEARLY))
+        if not np.allclose([self.n_values, self.gain], [other.n_values, other.gain], rtol=_NEARLY):
+            return False
+        one, two = own.pop(), others.pop()
+        together = len(np.unique(joint_keys([one.codes, two.codes], [one.size, two.size])))
+        return together <= (1.0 + _NEARLY) * max(len(np.unique(one.codes)), len(np.unique(two.codes)))
 
 
 def joint_keys(codes: Sequence[Integers], sizes: Sequence[int]) -> Integers:
@@ -114,10 +118,11 @@ def choose_combinations(candidates: Sequence[Candidate], rest: Floats, weight: F
     rest, weight : arrays of shape (n,)
         What trees leave of the target, and the weight of the rows, which stand in random order.
     """
+    weight = weight * (weight.sum() / (weight**2).sum())  # in rows: those that few heavy ones are worth are few
     judge = _Judge(rest, weight)
     least = max(_LEAST_GAIN, _LEAST_SHARE * float(weight.sum()))
     most_values = float(weight.sum()) / _ROWS_A_TRIPLE
-    alone = {one: judge.gain(one.codes) for one in candidates}
+    alone = {one: judge.gain(one.codes, _ORDERS) for one in candidates}
     pairs = [
         pair for pair in judge.looked_at(_pairs(candidates)) if pair.gain > max(least, *(alone[p] for p in pair.parts))
     ]

@@ -13,7 +13,9 @@ from epiboost._file_parts import require_facts
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 from epiboost.binning import Bins
 
-_INTERVALS = 63
+_MOST_INTERVALS = 63
+_LEAST_INTERVALS = 8
+_ROWS_AN_INTERVAL = 500  # which the categories share among them
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Cuts:
         columns : array of shape (k,)
             Where these columns stand in the table.
         """
-        coarse = Bins.fit(np.where(codes == 0, np.nan, codes), weight, _INTERVALS)
+        coarse = Bins.fit(np.where(codes == 0, np.nan, codes), weight, _intervals(len(codes)))
         borders = []
         for place in range(len(columns)):
             own = np.floor(coarse.borders_of(place)).astype(np.int64)  # bins on the left of a border
@@ -90,3 +92,8 @@ class Cuts:
         }
         require_facts(facts)
         return cls(columns, bins)
+
+
+def _intervals(n_rows: int) -> int:
+    """Return into how many intervals a column is cut."""
+    return max(_LEAST_INTERVALS, min(_MOST_INTERVALS, n_rows // _ROWS_AN_INTERVAL))

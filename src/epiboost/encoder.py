@@ -154,7 +154,7 @@ class _Fit:
             return "plain"
         if n_values > _FEW_VALUES:
             return "many"
-        return "few" if self.weight.sum() >= _ROWS_FOR_FEW * n_values else "each"
+        return "few" if len(self.weight) >= _ROWS_FOR_FEW * n_values else "each"
 
     def _combinations(
         self, large: list[int], cuts: Cuts, plain: list[AnyArray], order: Integers, left: Left
@@ -176,6 +176,7 @@ class _Fit:
     def _add(self, columns: tuple[int, ...], kind: str, order: Integers) -> None:
         distinct, group = np.unique(keys_of(columns, self.codes, self.sizes), return_inverse=True)
         rows = np.bincount(group, weights=self.weight, minlength=len(distinct)).astype(np.float64)
+        counts = np.bincount(group, minlength=len(distinct)).astype(np.float64)  # weights may go with the target
         n_statistics = self.targets.shape[1] if kind in {"many", "together"} else 0
         values: list[Floats] = []
         for target, prior in zip(self.targets.T[:n_statistics], self.priors, strict=False):
@@ -185,11 +186,11 @@ class _Fit:
             values.append(self._spread(group, len(distinct), order))
         fixed: list[Floats] = []
         if kind == "few":
-            fixed = orders_of_few(group, rows, self.targets, self.weight)
+            fixed = orders_of_few(group, counts, self.targets, self.weight)
         elif kind == "each":
             fixed = list(np.eye(len(rows) + 1, len(rows)).T)
         elif kind in {"many", "together"}:
-            fixed = [frequency(rows, unseen="middle" if kind == "many" else "none")]
+            fixed = [frequency(counts, unseen="middle" if kind == "many" else "none")]
         self.groups.append(Group(columns, distinct, rows, _stacked([*values, *fixed], len(distinct) + 1)))
         self.parts.append(_Part(group, n_statistics, has_spread, _stacked(fixed, len(distinct) + 1)))
 

@@ -7,7 +7,7 @@ import numpy as np
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.target_statistics import whole
 
-_ROWS_FOR_MEAN = 100  # of a value, copies not counted: then what a row's own target adds to the mean matters little
+_ROWS_FOR_MEAN = 100  # of a value, whatever they weigh: then what a row's own target adds to the mean matters little
 _MORE_THAN_CHANCE = 4.0  # standard deviations
 
 
@@ -22,7 +22,7 @@ def orders_of_few(group: Integers, rows: Floats, targets: Floats, weight: Floats
     group : array of shape (n,)
         Each row's value, from 0.
     rows : array of shape (m,)
-        The weight of each value's rows.
+        How many rows each value has.
     targets : array of shape (n, k)
     weight : array of shape (n,)
 
@@ -48,7 +48,7 @@ def frequency(rows: Floats, *, unseen: Literal["middle", "none"]) -> Floats:
     Parameters
     ----------
     rows : array of shape (m,)
-        The weight of each value's rows.
+        How many rows each value has.
     unseen : {"middle", "none"}
         How often half of the rows' values occur at most; or never, as a row of rare values together does.
     """

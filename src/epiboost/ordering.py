@@ -7,9 +7,9 @@ here.
 
 >>> import numpy as np
 >>> codes = np.array([[1, 1], [2, 1], [1, 1]], dtype=np.uint8)
->>> rows, weight = own_order(codes, np.array([5.0, 6.0, 5.0]), np.ones(3))
->>> sorted(weight.tolist())
-[1.0, 2.0]
+>>> rows, weight, copies = own_order(codes, np.array([5.0, 6.0, 5.0]), np.ones(3))
+>>> sorted(weight.tolist()), sorted(copies.tolist())
+([1.0, 2.0], [1, 2])
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ from epiboost._native import native
 from epiboost._typing import Bytes, Floats, Integers
 
 
-def own_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats]:
-    """Return which rows to take, in which order, and what each counts for.
+def own_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats, Integers]:
+    """Return which rows to take, in which order, what each counts for and how often it stands there.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def own_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats
 
     Returns
     -------
-    rows, weight : arrays of shape (m,), m <= n
+    rows, weight, copies : arrays of shape (m,), m <= n
     """
     hashes = native().hash_rows(codes)
     order = _sorted(hashes, y, weight)
@@ -38,9 +38,10 @@ def own_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats
     suspects = np.flatnonzero(alike)
     alike[suspects] = (codes[order[suspects + 1]] == codes[order[suspects]]).all(axis=1)
     if not alike.any():  # as in most large tables, where it spares copies
-        return order, _worth_a_row(weight[order])
+        return order, _worth_a_row(weight[order]), np.ones(len(order), dtype=np.int64)
     firsts = np.flatnonzero(np.concatenate([[True], ~alike]))
-    return order[firsts], _worth_a_row(np.add.reduceat(weight[order], firsts))
+    copies = np.diff(np.append(firsts, len(order)))
+    return order[firsts], _worth_a_row(np.add.reduceat(weight[order], firsts)), copies
 
 
 def _sorted(hashes: Integers, y: Floats, weight: Floats) -> Integers:

@@ -188,9 +188,12 @@ nb::tuple train_members(const std::vector<const Sample*>& samples, const Sample*
     if (samples.empty()) throw std::invalid_argument("at least one sample");
     std::vector<Rows> rows;
     for (const Sample* own : samples) {
-        if (own->table.rows != samples[0]->table.rows) throw std::invalid_argument("samples of differing sizes");
+        if (!own || own->table.rows != samples[0]->table.rows || own->table.bins != samples[0]->table.bins) {
+            throw std::invalid_argument("samples of differing sizes");
+        }
         rows.push_back({&own->table, &own->target});
     }
+    if (other && other->table.bins != samples[0]->table.bins) throw std::invalid_argument("an evaluation of another size");
     const Rows watched = other ? Rows{&other->table, &other->target} : Rows{};
     const std::size_t members = seeds.size();
     const std::size_t trees = recipe.trees;

@@ -13,7 +13,8 @@
 namespace epiboost {
 
 // Runs work(rank) for every rank below `threads`, rank 0 on the calling thread, and waits for all of them. The first
-// exception is thrown again here.
+// exception is thrown again here. Nobody begins before all threads are there: where one cannot be started, those that are
+// there go home, instead of waiting for it.
 template <class Work>
 void run_together(int threads, const Work& work) {
     std::exception_ptr failure;
@@ -26,10 +27,27 @@ void run_together(int threads, const Work& work) {
             if (!failure) failure = std::current_exception();
         }
     };
+    enum Gate : int { shut, open, gone };
+    std::atomic<int> gate{shut};
     {
         std::vector<std::jthread> others;
         others.reserve(static_cast<std::size_t>(std::max(threads, 1)));
-        for (int rank = 1; rank < threads; ++rank) others.emplace_back(guarded, rank);
+        const auto decide = [&](Gate decision) {
+            gate.store(decision, std::memory_order_release);
+            gate.notify_all();
+        };
+        try {
+            for (int rank = 1; rank < threads; ++rank) {
+                others.emplace_back([&, rank] {
+                    gate.wait(shut, std::memory_order_acquire);
+                    if (gate.load(std::memory_order_acquire) == open) guarded(rank);
+                });
+            }
+        } catch (...) {
+            decide(gone);
+            throw;
+        }
+        decide(open);
         guarded(0);
     }
     if (failure) std::rethrow_exception(failure);

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
+from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 from epiboost.binning import BinnedTable, Bins
 from epiboost.data import Dataset
@@ -20,10 +21,10 @@ _STATISTIC_BINS = 63  # a statistic of categories is too noisy for more
 _FEW_STATISTIC_BINS = 31  # and of few rows it is noisier still
 _MANY_ROWS = 16_000
 _LEAST_ORDERS = 3  # of the rows, where there are members enough
-_MOST_CELLS = 1 << 28  # of the table, in all orders together, if there are more
+_MOST_CELLS = 1 << 28  # of the encoded table, in all orders together, if there are more
+_SHARE_OF_TWINS = 0.5  # in a table of counts
 _PIECES_A_ROW = 4  # on average; more as long as there are not many in all
 _MANY_PIECES = 50_000
-_MOST_COPIES = 100  # of a row, on average
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def bin_rows(
         _check_given(given, data)
     if not any(data.sizes):
         bins, codes = _binned_numbers(data, max_bins, threads, given)
-        rows, weight = own_order(codes, data.y, data.weight)
+        rows, weight, _ = own_order(codes, data.y, data.weight)
         y = data.y[rows]
         return BinnedRows(bins, None, objective_of(y, weight, data.n_classes), [codes[rows]], y, weight)
     sizes = np.asarray(data.sizes)
@@ -72,7 +73,8 @@ def bin_rows(
     codes = bins.transform(numbers, threads=threads)
     categories = np.nan_to_num(data.X[:, sizes > 0], nan=-1.0).astype(np.int32)
     alike = np.concatenate([codes, np.ascontiguousarray(categories).view(np.uint8)], axis=1)
-    rows, weight = _in_pieces(*own_order(alike, data.y, data.weight))
+    rows, weight, copies = own_order(alike, data.y, data.weight)
+    rows, weight = _in_pieces(rows, weight, weight if _are_counts(weight, copies, alike[rows]) else copies)
     y = data.y[rows]
     objective = objective_of(y, weight, data.n_classes)
     encoding, tables = fit_encoding(
@@ -84,13 +86,14 @@ def bin_rows(
         binned=codes[rows],
         n_classes=data.n_classes,
         seed=specs[0].seed,
-        n_orders=_orders_of(len(specs), data.X),
+        n_orders=len(specs),
         left=left,
     )
     first = next(tables)
     most = min(max_bins, _STATISTIC_BINS if len(y) >= _MANY_ROWS else _FEW_STATISTIC_BINS)
     bins = bins.joined(Bins.fit(first[:, numbers.shape[1] :], weight, most, threads=threads))
-    binned = [bins.transform(table, threads=threads) for table in chain([first], tables)]
+    others = islice(tables, _orders_of(len(specs), first) - 1)
+    binned = [bins.transform(table, threads=threads) for table in chain([first], others)]
     return BinnedRows(bins, encoding, objective, binned, y, weight)
 
 
@@ -115,18 +118,27 @@ def _check_given(bins: Bins, data: Dataset) -> None:
         bins.check_width(data.X.shape[1])
 
 
-def _in_pieces(rows: Integers, weight: Floats) -> tuple[Integers, Floats]:
-    """Take rows that were merged, or that count for several, apart again.
+def _are_counts(weight: Floats, copies: Integers, alike: Bytes) -> bool:
+    """Say whether weights tell how often rows were seen: in a table of counts, most rows differ by the target alone.
+
+    Else they say how much a row matters, often by its target.
+    """
+    if (copies > 1).any() or (weight != np.floor(weight)).any() or len(weight) == 1:
+        return False
+    hashes = native().hash_rows(np.ascontiguousarray(alike))  # rows come sorted by these
+    same = hashes[1:] == hashes[:-1]
+    return bool((np.append(same, False) | np.append(False, same)).mean() > _SHARE_OF_TWINS)
+
+
+def _in_pieces(rows: Integers, weight: Floats, copies: AnyArray) -> tuple[Integers, Floats]:
+    """Take rows that were seen several times apart.
 
     One row in a random order is before or after another with all its weight, and then tells which target the other has.
-    In pieces they are shuffled into each other. How many there are rests on merged rows and weights alone, so a row of
-    weight two is still the row twice. Weights that cannot be counts, fractions or hundreds on average, stay whole: a
-    row would see its own target in its copies.
+    In pieces they are shuffled into each other, as rows are that differ. Weights that are no counts make no pieces, in
+    which a row would see its own target.
     """
-    if (weight != np.floor(weight)).any() or weight.mean() > _MOST_COPIES:
-        return rows, weight
     most = max(_PIECES_A_ROW * len(rows), _MANY_PIECES)
-    pieces = np.maximum(np.floor(weight * min(1.0, most / weight.sum())), 1).astype(np.int64)
+    pieces = np.maximum(np.floor(copies * min(1.0, most / copies.sum())), 1).astype(np.int64)
     return np.repeat(rows, pieces), np.repeat(weight / pieces, pieces)
 
 
