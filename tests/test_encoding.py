@@ -14,6 +14,7 @@ from epiboost.combinations import Candidate, choose_combinations
 from epiboost.cuts import Cuts
 from epiboost.encoder import fit_encoding
 from epiboost.encoding import Encoding
+from epiboost.engines.encoded import BinnedEncoding
 from epiboost.target_statistics import STRENGTH, ordered, whole
 
 
@@ -352,3 +353,20 @@ def test_keys_are_found_where_they_stand_and_others_are_not(keys, wanted):
     asked = np.array([*wanted, *keys[::3]], dtype=np.int64)
     expected = [keys.index(key) if key in keys else len(keys) for key in asked.tolist()]
     assert native().Keys(np.array(keys, dtype=np.int64)).find(asked).tolist() == expected
+
+
+def test_bins_of_an_encoding_are_those_of_its_numbers():
+    X, y, weight = rows(n=3000, sizes=(0, 61, 61, 3))
+    X[::40, 3] = np.nan
+    encoding, (table, _) = fitted(X, y, weight, sizes=(0, 61, 61, 3))
+    bins = Bins.fit(table, weight, 31)
+    binned = BinnedEncoding.of(encoding, bins)
+    new = np.concatenate([X[:200], [[0.0, -1.0, 3.0, 1.0], [1.0, 2.0, -1.0, -1.0]]])
+    codes, unseen = binned.transform(new, threads=1)
+    numbers, also_unseen = encoding.transform(new)
+    np.testing.assert_array_equal(codes, bins.transform(numbers))
+    np.testing.assert_array_equal(unseen, also_unseen)
+    lent = [one.copy() for one in binned.lend(new[-2:], codes[-2:], 4)]
+    expected = [bins.transform(one) for one in encoding.lend(new[-2:], numbers[-2:], 4)]
+    np.testing.assert_array_equal(lent, expected)
+    assert not np.array_equal(lent[0], lent[1])

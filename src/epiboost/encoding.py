@@ -35,6 +35,22 @@ _MOST_OF_ONE = 0.85  # of the draws: of ten members, at least one then draws ano
 
 
 @dataclass(frozen=True, slots=True)
+class Script:
+    """What values are written as: numbers, or bins.
+
+    Attributes
+    ----------
+    values : tuple of arrays of shape (m + 1, width)
+        For each group, as `Group.values` has them.
+    plain : mapping of arrays of shape (m,)
+        By the place of the group, for columns that are taken as they are.
+    """
+
+    values: tuple[AnyArray, ...]
+    plain: Mapping[int, AnyArray]
+
+
+@dataclass(frozen=True, slots=True)
 class Encoding:
     """How a table with categories becomes one of numbers.
 
@@ -78,26 +94,34 @@ class Encoding:
         unseen : array of bool, of shape (n,)
             Whether one of the row's categories was not seen in training.
         """
-        codes, sizes = self._codes(X), self.cuts.sizes(self.sizes)
-        table, unseen = np.empty((len(X), self.n_encoded), order="F"), np.zeros(len(X), dtype=bool)
-        table[:, : len(self.plain)] = X[:, self.plain]
+        return self.written(X, np.asarray(X[:, self.plain], dtype=np.float64), self.numbers())
+
+    def numbers(self) -> "Script":
+        """Return the numbers that values are written as."""
+        plain = {place: self._plain_values(group) for place, group in enumerate(self.groups) if not group.width}
+        return Script(tuple(group.values for group in self.groups), plain)
+
+    def written(self, X: AnyArray, plain: AnyArray, script: "Script") -> tuple[AnyArray, AnyArray]:
+        """Encode a table of which the columns that are taken as they are have been written already."""
+        codes, sizes = codes_of(X, self.sizes) | self.cuts.codes(X), self.cuts.sizes(self.sizes)
+        table, unseen = np.empty((len(X), self.n_encoded), dtype=plain.dtype, order="F"), np.zeros(len(X), dtype=bool)
+        table[:, : len(self.plain)] = plain
         end = len(self.plain)
-        for group in self.groups:
+        for place, (group, written) in enumerate(zip(self.groups, script.values, strict=True)):
             places = group.places(codes, sizes)
             begin, end = end, end + group.width
-            for column, values in zip(range(begin, end), group.values.T, strict=True):
+            for column, values in zip(range(begin, end), written.T, strict=True):
                 table[:, column] = values[places]
             if len(group.columns) == 1:
                 new = places == len(group.keys)
                 unseen |= new
                 if not group.width:  # a column of two values: the more common one
-                    table[new, self._plain_place(group)] = self._plain_values(group)[group.rows.argmax()]
+                    table[new, self.plain_place(group)] = script.plain[place][group.rows.argmax()]
         return table, unseen
 
-    def _codes(self, X: AnyArray) -> dict[int, Integers]:
-        return codes_of(X, self.sizes) | self.cuts.codes(X)
-
-    def lend(self, X: AnyArray, encoded: Floats, n_members: int) -> Iterator[Floats]:
+    def lend(
+        self, X: AnyArray, encoded: AnyArray, n_members: int, script: "Script | None" = None
+    ) -> Iterator[AnyArray]:
         """Yield an encoded table as each of several members takes it: with known values in place of those unseen.
 
         What a new value means is a draw from what values mean. So every member draws the value of a known row, for each
@@ -107,17 +131,19 @@ class Encoding:
 
         Each table takes the place of the one before: array of shape (n, n_encoded).
         """
-        loans = list(self._loans(codes_of(X, self.sizes), n_members))
+        loans = list(self._loans(codes_of(X, self.sizes), n_members, script or self.numbers()))
         lent = np.array(encoded, order="F")
         for member in range(n_members):
             for column, rows, values in loans:
                 lent[rows, column] = values[member]
             yield lent
 
-    def _loans(self, codes: Mapping[int, Integers], n_members: int) -> Iterator[tuple[int, Integers, Floats]]:
+    def _loans(
+        self, codes: Mapping[int, Integers], n_members: int, script: "Script"
+    ) -> Iterator[tuple[int, Integers, AnyArray]]:
         """Yield which column of which rows gets which value, one a member."""
         end = len(self.plain)
-        for group in self.groups:
+        for place, (group, written) in enumerate(zip(self.groups, script.values, strict=True)):
             begin, end = end, end + group.width
             if len(group.columns) > 1:
                 return  # combinations come last
@@ -125,12 +151,12 @@ class Encoding:
             if not len(rows):
                 continue
             drawn = self._draw(group, n_members)
-            for column, values in zip(range(begin, end), group.values.T, strict=True):
+            for column, values in zip(range(begin, end), written.T, strict=True):
                 yield column, rows, values[drawn]
             if not group.width:
-                yield self._plain_place(group), rows, self._plain_values(group)[drawn]
+                yield self.plain_place(group), rows, script.plain[place][drawn]
 
-    def _plain_place(self, group: Group) -> int:
+    def plain_place(self, group: Group) -> int:
         """Return where a column that is taken as it is stands in an encoded table."""
         return int(np.flatnonzero(self.plain == group.columns[0])[0])
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <stdexcept>
@@ -336,6 +337,7 @@ NB_MODULE(EPIBOOST_MODULE, module) {
         .def_prop_ro("parts", &Predictor::parts)
         .def_prop_ro("parameters", &Predictor::parameters)
         .def("predict", &predict_parameters<double>)
-        .def("predict", &predict_parameters<float>);
+        .def("predict", &predict_parameters<float>)
+        .def("predict_bins", &predict_parameters<std::uint8_t>);
     module.def("langevin_noise", &langevin_noise);
 }

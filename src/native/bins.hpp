@@ -10,7 +10,7 @@
 
 namespace epiboost {
 
-// A table of float or double with any strides (in elements).
+// A table of float or double, or of bins, with any strides (in elements).
 template <class Number>
 struct Numbers {
     const Number* data;
@@ -19,10 +19,10 @@ struct Numbers {
     std::ptrdiff_t row_stride;
     std::ptrdiff_t column_stride;
 
-    double at(std::size_t row, std::size_t column) const {
-        return static_cast<double>(data[static_cast<std::ptrdiff_t>(row) * row_stride +
-                                        static_cast<std::ptrdiff_t>(column) * column_stride]);
+    Number own(std::size_t row, std::size_t column) const {
+        return data[static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride];
     }
+    double at(std::size_t row, std::size_t column) const { return static_cast<double>(own(row, column)); }
 };
 
 // Borders of all columns, one after the other: column c has those from offset[c] to offset[c + 1].

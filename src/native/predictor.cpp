@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "objective.hpp"
@@ -13,13 +14,24 @@ namespace {
 
 constexpr std::size_t few_rows = 4;  // fewer rows than this are taken one by one
 
+// The bin of a value of a table; where it is one of bins, that bin.
+template <class Number, class FindBin>
+std::uint8_t bin_in(const Numbers<Number>& table, std::size_t row, std::size_t column, const FindBin& find_bin) {
+    if constexpr (std::is_same_v<Number, std::uint8_t>) {
+        return table.own(row, column);
+    } else {
+        return find_bin(table.at(row, column));
+    }
+}
+
 template <class Number>
 void bin_strip(const Numbers<Number>& table, const std::vector<BorderGroups>& borders, std::size_t first, std::size_t count,
                Strip& own) {
     for (std::size_t begin = 0; begin < count; begin += block) {  // a block of rows at a time: they stay in the cache
         const std::size_t end = std::min(begin + block, count);
         for (std::size_t column = 0; column < table.columns; ++column) {
-            for (std::size_t i = begin; i < end; ++i) own.bin(i, column) = borders[column].bin_of(table.at(first + i, column));
+            const auto find_bin = [&](double value) { return borders[column].bin_of(value); };
+            for (std::size_t i = begin; i < end; ++i) own.bin(i, column) = bin_in(table, first + i, column, find_bin);
         }
     }
 }
@@ -107,7 +119,7 @@ void predict_one_by_one(const Numbers<Number>& table, const Borders& borders, co
     std::vector<double> running(trees.outputs);
     for (std::size_t row = 0; row < table.rows; ++row) {
         for (std::size_t column = 0; column < table.columns; ++column) {
-            bins[column] = bin_of(table.at(row, column), borders.of(column));
+            bins[column] = bin_in(table, row, column, [&](double value) { return bin_of(value, borders.of(column)); });
         }
         for (std::size_t p = 0; p < above.size(); ++p) above[p] = bins[trees.points[p].feature] > trees.points[p].threshold;
         const auto add = [&](std::size_t stretch) {
@@ -137,5 +149,6 @@ void Predictor::predict(const Numbers<Number>& table, Chains chains, int threads
 
 template void Predictor::predict(const Numbers<float>&, Chains, int, double*) const;
 template void Predictor::predict(const Numbers<double>&, Chains, int, double*) const;
+template void Predictor::predict(const Numbers<std::uint8_t>&, Chains, int, double*) const;
 
 }  // namespace epiboost

@@ -1,4 +1,4 @@
-// Distribution parameters of all members for a table of numbers.
+// Distribution parameters of all members for a table of numbers, or of bins.
 #pragma once
 
 #include <cstdint>

@@ -4,22 +4,23 @@ The model is a few arrays, and what is done with them here is array work: traini
 reads them (predictor.hpp).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from epiboost._file_parts import require_arrays, require_facts
 from epiboost._native import native
-from epiboost._typing import AnyArray, Floats
+from epiboost._typing import AnyArray, Bytes, Floats
 from epiboost.binning import Bins
 from epiboost.data import Dataset
 from epiboost.distributed.members import ON_CLUSTER
 from epiboost.encoding import Encoding
 from epiboost.engines.binned import bin_evaluation, bin_rows
 from epiboost.engines.chains import chain_table, options_of, train_here, train_on_cluster
+from epiboost.engines.encoded import BinnedEncoding
 from epiboost.engines.prefixes import check_prefixes
 from epiboost.engines.threads import thread_count
 from epiboost.engines.trial import left_by_trees
@@ -58,10 +59,11 @@ class NativeForest:
     n_jobs: int | str | None = None
     encoding: Encoding | None = None
     _ready: dict[tuple[int, ...] | None, Any] = field(default_factory=dict, repr=False, compare=False)
+    _encoded: BinnedEncoding | None = field(default=None, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be made again."""
-        return {**self.__dict__, "_ready": {}}
+        return {**self.__dict__, "_ready": {}, "_encoded": None}
 
     @property
     def n_features(self) -> int:
@@ -88,26 +90,40 @@ class NativeForest:
             self._ready[key] = self._make_ready(key)
         ready = self._ready[key]
         if self.encoding is None:
-            return self._parameters(table, ready)
-        encoded, unseen = self.encoding.transform(table)
-        parameters = self._parameters(encoded, ready)
+            return self._parameters(ready.predict, table, ready)
+        encoding = self._binned(self.encoding)
+        encoded, unseen = encoding.transform(table, threads=thread_count(self.n_jobs))
+        parameters = self._parameters(ready.predict_bins, encoded, ready)
         new = np.flatnonzero(unseen)
         if len(parameters) > 1 and len(new):  # these rows are predicted anew, each member having its own view of them
-            parameters[:, new] = self._one_each(self.encoding.lend(table[new], encoded[new], len(parameters)), ready)
+            parameters[:, new] = self._one_each(encoding.lend(table[new], encoded[new], len(parameters)), ready)
         return parameters
 
-    def _parameters(self, table: AnyArray, ready: Any, first: int = 0, chains: int | None = None) -> Floats:  # noqa: ANN401
-        """Return what some of the chains say of a table of numbers."""
+    def _binned(self, encoding: Encoding) -> BinnedEncoding:
+        """Return the bins of what categories become, made when they are first asked for."""
+        if self._encoded is None:
+            object.__setattr__(self, "_encoded", BinnedEncoding.of(encoding, self.bins))
+        return cast("BinnedEncoding", self._encoded)
+
+    def _parameters(
+        self,
+        predict: Callable[..., None],
+        table: AnyArray,
+        ready: Any,  # noqa: ANN401 (a class of the native module)
+        first: int = 0,
+        chains: int | None = None,
+    ) -> Floats:
+        """Return what some of the chains say of a table of numbers, or of bins."""
         count = ready.chains if chains is None else chains
         parameters = np.empty((count * ready.parts, len(table), ready.parameters))
-        ready.predict(table, thread_count(self.n_jobs), first, parameters)
+        predict(table, thread_count(self.n_jobs), first, parameters)
         return parameters
 
-    def _one_each(self, tables: Iterable[Floats], ready: Any) -> Floats:  # noqa: ANN401
+    def _one_each(self, tables: Iterable[Bytes], ready: Any) -> Floats:  # noqa: ANN401
         """Return what each member says of a table of its own."""
         return np.stack(
             [
-                self._parameters(table, ready, member // ready.parts, 1)[member % ready.parts]
+                self._parameters(ready.predict_bins, table, ready, member // ready.parts, 1)[member % ready.parts]
                 for member, table in enumerate(tables)
             ]
         )
