@@ -38,7 +38,7 @@ def own_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats
     suspects = np.flatnonzero(alike)
     alike[suspects] = (codes[order[suspects + 1]] == codes[order[suspects]]).all(axis=1)
     if not alike.any():  # as in most large tables, where it spares copies
-        return order, _worth_a_row(weight[order]), np.ones(len(order), dtype=np.int64)
+        return order, _worth_a_row(weight[order]), np.broadcast_to(np.int64(1), order.shape)  # which takes no memory
     firsts = np.flatnonzero(np.concatenate([[True], ~alike]))
     copies = np.diff(np.append(firsts, len(order)))
     return order[firsts], _worth_a_row(np.add.reduceat(weight[order], firsts)), copies

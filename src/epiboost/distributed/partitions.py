@@ -64,7 +64,8 @@ def in_memory(column: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
     """Return a target or weights as they are, or collected if they are in partitions."""
     if kind_of(column) is None:
         return column
-    return np.concatenate(each_of(partitions_of(column), _values))
+    parts = [part for batch in batches(partitions_of(column), _values) for part in batch]  # at once: more memory
+    return np.concatenate(parts)
 
 
 def each_of(parts: Sequence[Any], work: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:  # noqa: ANN401
