@@ -100,7 +100,7 @@ def test_categories_and_an_evaluation_set_go_with_the_table(table):
 def test_trials_of_combinations_are_made_here(table, monkeypatch):
     X, y = table
     rng = np.random.default_rng(1)
-    town, trade = rng.integers(0, 6, size=(2, len(X)))
+    town, trade = rng.integers(0, 16, size=(2, len(X)))
     X, y = X.assign(town=town.astype(str), trade=trade.astype(str)), y + 3.0 * ((town + trade) % 2)
     on_cluster, here = [], []
     monkeypatch.setattr(

@@ -55,8 +55,8 @@ class GridObjective:
 def on_grid(numbers: Floats, largest: Floats) -> Floats:
     """Round numbers to so many digits of the largest, column by column.
 
-    >>> on_grid(np.array([[1.0], [2.0**-23], [3.0 * 2.0**-23]]), np.array([1.0])).ravel() * 2.0**22
-    array([4194304.,       0.,       2.])
+    >>> (on_grid(np.array([[1.0], [2.0**-23], [3.0 * 2.0**-23]]), np.array([1.0])).ravel() * 2.0**22).tolist()
+    [4194304.0, 0.0, 2.0]
     """
     _, exponents = np.frexp(largest)
     grid = np.ldexp(1.0, exponents - DIGITS)
