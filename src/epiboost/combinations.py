@@ -153,7 +153,7 @@ class _Judge:
         return [replace(one, gain=self.gain(one.keys(), _ORDERS)) for one in found if one.gain > 0.0]
 
     def _quick_look(self, parts: tuple[Candidate, ...]) -> _Found:
-        found = _Found(tuple(sorted(parts, key=lambda part: part.column)), 0, 0.0)
+        found = _Found(parts, 0, 0.0)
         keys = found.keys()
         n_values = int(np.count_nonzero(np.bincount(keys)))
         if n_values <= max(_LEAST_VALUES, *(part.size for part in parts)):  # few, or one column tells the others
@@ -175,13 +175,17 @@ def _pairs(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
     for place, one in enumerate(candidates):
         for other in candidates[:place]:
             if one.may_pair(other):
-                yield one, other
+                yield _by_column(one, other)
 
 
 def _extended(pair: _Found, candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
     for one in candidates:
         if one not in pair.parts and not (one.is_number and any(part.is_number for part in pair.parts)):
-            yield tuple(sorted((*pair.parts, one), key=lambda part: part.column))
+            yield _by_column(*pair.parts, one)
+
+
+def _by_column(*parts: Candidate) -> tuple[Candidate, ...]:
+    return tuple(sorted(parts, key=lambda part: part.column))
 
 
 def _best(found: Iterable[_Found], most: int) -> list[_Found]:

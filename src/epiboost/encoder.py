@@ -144,8 +144,7 @@ class _Fit:
                 mean = ordered(part.group, target, self.weight, order, prior=prior)
                 yield mean[:, np.newaxis]
             if part.has_spread:
-                off = np.abs(self.targets[:, 0] - mean)
-                prior = float(np.average(off, weights=self.weight))
+                off, prior = self._off(mean)
                 yield ordered(part.group, off, self.weight, order, prior=prior)[:, np.newaxis]
             yield part.fixed[part.group]
 
@@ -197,9 +196,13 @@ class _Fit:
     def _spread(self, group: Integers, n_values: int, order: Integers) -> Floats:
         """Return how far targets of each value lie off the mean that was expected of them."""
         mean = ordered(group, self.targets[:, 0], self.weight, order, prior=self.priors[0])
-        off = np.abs(self.targets[:, 0] - mean)
-        prior = float(np.average(off, weights=self.weight))
+        off, prior = self._off(mean)
         return np.append(whole(group, off, self.weight, n_values, prior=prior), prior)
+
+    def _off(self, mean: Floats) -> tuple[Floats, float]:
+        """Return how far targets lie off what was expected of them, and that on average."""
+        off = np.abs(self.targets[:, 0] - mean)
+        return off, float(np.average(off, weights=self.weight))
 
 
 def _stacked(columns: list[Floats], n_values: int) -> Floats:

@@ -74,7 +74,7 @@ def bin_rows(
     categories = np.nan_to_num(data.X[:, sizes > 0], nan=-1.0).astype(np.int32)
     alike = np.concatenate([codes, np.ascontiguousarray(categories).view(np.uint8)], axis=1)
     rows, weight, copies = own_order(alike, data.y, data.weight)
-    rows, weight = _in_pieces(rows, weight, weight if _are_counts(weight, copies, alike[rows]) else copies)
+    rows, weight = _in_pieces(rows, weight, weight if _are_counts(weight, copies, alike, rows) else copies)
     y = data.y[rows]
     objective = objective_of(y, weight, data.n_classes)
     encoding, tables = fit_encoding(
@@ -118,14 +118,14 @@ def _check_given(bins: Bins, data: Dataset) -> None:
         bins.check_width(data.X.shape[1])
 
 
-def _are_counts(weight: Floats, copies: Integers, alike: Bytes) -> bool:
+def _are_counts(weight: Floats, copies: Integers, alike: Bytes, rows: Integers) -> bool:
     """Say whether weights tell how often rows were seen: in a table of counts, most rows differ by the target alone.
 
     Else they say how much a row matters, often by its target.
     """
-    if (copies > 1).any() or (weight != np.floor(weight)).any() or len(weight) == 1:
+    if (copies > 1).any() or (weight != np.floor(weight)).any() or (weight == 1.0).all() or len(weight) == 1:
         return False
-    hashes = native().hash_rows(np.ascontiguousarray(alike))  # rows come sorted by these
+    hashes = native().hash_rows(alike[rows])  # rows come sorted by these
     same = hashes[1:] == hashes[:-1]
     return bool((np.append(same, False) | np.append(False, same)).mean() > _SHARE_OF_TWINS)
 
