@@ -165,6 +165,29 @@ def test_trees_that_a_team_of_threads_grew_equal_the_twins(core, objective):
     assert_trees_equal(train(core, sample, counts, recipe, threads=3), sample, counts, recipe)
 
 
+def table_of_few_values(objective, *, n=1500, seed=0):
+    """Columns of one to twenty values, with and without missing ones, between two of many."""
+    rng = np.random.default_rng(seed)
+    sample, _ = small_table(objective, "whole", missing=False, n=n, seed=seed)
+    values = [200, 2, 2, 20, 1, 3, 7, 2, 12, 2, 5, 200]
+    X = np.stack([rng.integers(0, most, n) for most in values], axis=1).astype(np.float64)
+    for column, borders in ((1, [0.5]), (3, np.linspace(-2, 2, 20)), (5, [0.0, 1.0]), (6, np.arange(-3, 3))):
+        X[:, column] = np.digitize(sample[1] + rng.normal(size=n), borders)
+    X[rng.random(n) < 0.2, 6] = np.nan
+    X[rng.random(n) < 0.2, 7] = np.nan
+    bins = Bins.fit(X, np.ones(n), 255)
+    return (bins.transform(X), *sample[1:]), bins.counts
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("ensemble", ["sglb", "sgb"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_trees_of_columns_of_few_values_equal_the_twins(core, objective, ensemble, threads):
+    sample, counts = table_of_few_values(objective)
+    recipe = recipe_of(objective, trees=3, depth=4, **ENSEMBLES[ensemble])
+    assert_trees_equal(train(core, sample, counts, recipe, threads=threads), sample, counts, recipe)
+
+
 def assert_trees_equal(trained, sample, counts, recipe):
     feature, threshold, leaf, *_ = trained
     codes, y, weight, keys = sample

@@ -1,7 +1,7 @@
 // Grows the structure of one tree, level by level: each level has one split for all its leaves.
 //
 // Every thread sums the histograms of its own rows; the sums are merged feature by feature. Of two sibling leaves only the
-// lighter is summed, the other is the parent less its sibling.
+// lighter is summed, the other is the parent less its sibling. Columns of few bins are summed together (bundles.hpp).
 #pragma once
 
 #include <algorithm>
@@ -36,6 +36,7 @@ class Grower {
         for (auto& worker : workers_) {
             worker.slot.resize(leaves_);
             worker.running.resize(static_cast<std::size_t>(outputs_ + 1) * max_bins);
+            worker.joint.resize(task.bundles.shared() * task.bundles.stride() * Layout::words(outputs_));
         }
     }
 
@@ -74,6 +75,7 @@ class Grower {
     struct alignas(64) Worker {
         LeafRows rows;
         std::vector<std::int32_t> running;
+        std::vector<Word> joint;  // histograms of bytes that columns share
         std::vector<int> slot;  // which slot holds a leaf's histogram; -1 for leaves without rows
         std::vector<Fill> fills;
         int slots_used = 0;
@@ -101,7 +103,7 @@ class Grower {
             const int parent = worker.slot[left];
             worker.slot[right] = -1;
             if (parent < 0) continue;
-            const Word* sums = slot(parent) + worker.splits.feature[level - 1] * feature_size_;
+            const Word* sums = slot(parent) + offset(worker.splits.feature[level - 1]);
             const int bins = worker.splits.threshold[level - 1] + 1;
             const std::int64_t left_weight = Layout::weight(sums, std::min(bins, task_.stride), outputs_);
             const std::int64_t right_weight = Layout::weight(sums, task_.stride, outputs_) - left_weight;
@@ -120,6 +122,8 @@ class Grower {
 
     Word* slot(int index) { return histograms_.data() + static_cast<std::size_t>(index) * size_; }
 
+    std::size_t offset(std::size_t feature) const { return task_.bundles.place(feature) * feature_size_; }
+
     Word* own_histogram(std::size_t rank, std::size_t fill) {
         if (workers_.size() == 1) return slot(workers_[0].fills[fill].slot);
         return own_histograms_.data() + (rank * fills_most_ + fill) * size_;
@@ -127,18 +131,35 @@ class Grower {
 
     void fill_histograms(Team team, Structure<Layout>& structure, int level) {
         Worker& worker = workers_[team.rank];
-        const Cells<Layout> cells{structure.by_row(), task_.table.columns, structure.words(), outputs_, task_.stride};
         for (std::size_t i = 0; i < worker.fills.size(); ++i) {
             Word* histogram = own_histogram(team.rank, i);
             std::fill(histogram, histogram + size_, Word{0});
             if (level == 0 && structure.weight() == nullptr) {
                 const auto& share = structure.share(team.rank);
-                add_rows(cells, Stretch{share.first}, share.count, histogram);
+                add(structure, Stretch{share.first}, share.count, worker.joint, histogram);
             } else {
                 const auto list = worker.rows.rows_of(worker.fills[i].leaf);
-                add_rows(cells, list.rows, list.count, histogram);
+                add(structure, list.rows, list.count, worker.joint, histogram);
             }
         }
+    }
+
+    // Adds rows to a leaf's histogram; where there are many, columns that share a byte are summed together.
+    template <class Rows>
+    void add(const Structure<Layout>& structure, const Rows& rows, std::size_t count, std::vector<Word>& joint,
+             Word* histogram) const {
+        const Bundles& bundles = task_.bundles;
+        const bool together = bundles.pay(count);
+        const std::uint8_t* bytes = structure.by_row();
+        add_rows(Cells<Layout>{bytes + bundles.shared(), bundles.row_bytes(), together ? bundles.alone() : task_.table.columns,
+                               structure.words(), outputs_, task_.stride},
+                 rows, count, histogram);
+        if (!together) return;
+        std::fill(joint.begin(), joint.end(), Word{0});
+        add_rows(Cells<Layout>{bytes, bundles.row_bytes(), bundles.shared(), structure.words(), outputs_,
+                               static_cast<int>(bundles.stride())},
+                 rows, count, joint.data());
+        bundles.take_apart(joint.data(), Layout::words(outputs_), feature_size_, histogram);
     }
 
     // This thread's features: merge the threads' histograms, subtract to get the siblings', score every threshold.
@@ -150,11 +171,12 @@ class Grower {
         const Units units{squared_units.data(), task_.weight_unit,
                           static_cast<float>(task_.recipe.l2 * task_.structure_share)};
         for (std::size_t f = team.begin(task_.table.columns); f < team.end(task_.table.columns); ++f) {
-            for (std::size_t i = 0; i < worker.fills.size(); ++i) complete(worker.fills[i], i, f * feature_size_);
+            const std::size_t own = offset(f);
+            for (std::size_t i = 0; i < worker.fills.size(); ++i) complete(worker.fills[i], i, own);
             float scores[max_bins] = {};
             for (int leaf = 0; leaf < 1 << level; ++leaf) {
                 if (worker.slot[leaf] < 0) continue;
-                add_scores<Layout>(slot(worker.slot[leaf]) + f * feature_size_, task_.stride, outputs_, units, running, scores);
+                add_scores<Layout>(slot(worker.slot[leaf]) + own, task_.stride, outputs_, units, running, scores);
             }
             const Split best = best_threshold(scores, f, task_.table.first_threshold[f], task_.table.bins[f]);
             if (best.better_than(worker.best)) worker.best = best;

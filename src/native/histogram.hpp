@@ -141,6 +141,7 @@ struct Lanes {
 template <class Layout>
 struct Cells {
     const std::uint8_t* by_row;
+    std::size_t row_bytes;  // from one row to the next
     std::size_t columns;
     const typename Layout::Word* words;
     int outputs;
@@ -171,7 +172,7 @@ void add_rows(const Cells<Layout>& cells, const Rows& rows, std::size_t count, t
             const std::size_t last = std::min(first + together, cells.columns);
             for (std::size_t i = begin; i < end; ++i) {
                 const std::size_t row = rows[i];
-                const std::uint8_t* bins = cells.by_row + row * cells.columns;
+                const std::uint8_t* bins = cells.by_row + row * cells.row_bytes;
                 const typename Layout::Word* word = cells.words + row * width;
                 for (std::size_t f = first; f < last; ++f) {
                     Layout::add(word, width, histogram + f * feature_size + bins[f] * width);
@@ -183,34 +184,36 @@ void add_rows(const Cells<Layout>& cells, const Rows& rows, std::size_t count, t
 
 static_assert(std::endian::native == std::endian::little, "eight bins are read as one number, lowest byte first");
 
-// The same for layouts of one word a row: bins are read eight at a time, and a full stride is known to the compiler.
+// Adds a row's word to the cells of its bins, which are read eight at a time; the usual strides are known to the compiler.
+template <std::size_t Stride>
+inline void add_word(const std::uint8_t* __restrict bins, std::int64_t word, std::size_t columns, std::size_t any_stride,
+                     std::int64_t* __restrict cells) {
+    const std::size_t stride = Stride > 0 ? Stride : any_stride;
+    for (; columns >= 8; columns -= 8) {
+        std::uint64_t eight;
+        std::memcpy(&eight, bins, 8);
+        for (std::size_t f = 0; f < 8; ++f) cells[f * stride + (eight >> 8 * f & 255)] += word;
+        bins += 8;
+        cells += 8 * stride;
+    }
+    for (std::size_t f = 0; f < columns; ++f) cells[f * stride + bins[f]] += word;
+}
+
+constexpr std::size_t rows_ahead = 8;  // a leaf's rows lie anywhere: the bins of wide ones are asked for so many rows before
+constexpr std::size_t wide = 32;
+
+// The same for layouts of one word a row.
 template <std::size_t Stride, class Layout, class Rows>
 void add_single_words(const Cells<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
-    const std::size_t stride = Stride > 0 ? Stride : static_cast<std::size_t>(cells.stride);
-    const std::size_t columns = cells.columns;
-    const std::size_t eights = columns / 8 * 8;
+    const std::size_t asked_for = cells.row_bytes > wide && count > rows_ahead ? count - rows_ahead : 0;
     for (std::size_t i = 0; i < count; ++i) {
+        if (i < asked_for) {
+            const std::uint8_t* later = cells.by_row + rows[i + rows_ahead] * cells.row_bytes;
+            for (std::size_t f = 0; f < cells.columns; f += 64) __builtin_prefetch(later + f);
+        }
         const std::size_t row = rows[i];
-        const std::uint8_t* bins = cells.by_row + row * columns;
-        const std::int64_t word = cells.words[row];
-        std::int64_t* feature = histogram;
-        for (std::size_t f = 0; f < eights; f += 8) {
-            std::uint64_t eight;
-            std::memcpy(&eight, bins + f, 8);
-            feature[eight & 255] += word;
-            feature[stride + (eight >> 8 & 255)] += word;
-            feature[2 * stride + (eight >> 16 & 255)] += word;
-            feature[3 * stride + (eight >> 24 & 255)] += word;
-            feature[4 * stride + (eight >> 32 & 255)] += word;
-            feature[5 * stride + (eight >> 40 & 255)] += word;
-            feature[6 * stride + (eight >> 48 & 255)] += word;
-            feature[7 * stride + (eight >> 56)] += word;
-            feature += 8 * stride;
-        }
-        for (std::size_t f = eights; f < columns; ++f) {
-            feature[bins[f]] += word;
-            feature += stride;
-        }
+        add_word<Stride>(cells.by_row + row * cells.row_bytes, cells.words[row], cells.columns,
+                         static_cast<std::size_t>(cells.stride), histogram);
     }
 }
 
@@ -219,6 +222,8 @@ template <class Layout, class Rows>
 void add_rows(const Cells<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
     if (cells.stride == max_bins) {
         add_single_words<max_bins>(cells, rows, count, histogram);
+    } else if (cells.stride == 64) {
+        add_single_words<64>(cells, rows, count, histogram);
     } else {
         add_single_words<0>(cells, rows, count, histogram);
     }

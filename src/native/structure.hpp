@@ -46,7 +46,7 @@ class Structure {
         for (auto& share : shares_) share.squares.resize(outputs_);
     }
 
-    const std::uint8_t* by_row() const { return bins_.empty() ? task_.table.by_row.data() : bins_.data(); }
+    const std::uint8_t* by_row() const { return bins_.empty() ? task_.bundles.by_row() : bins_.data(); }
     const Word* words() const { return words_.data(); }
     const Share& share(int rank) const { return shares_[rank]; }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "bundles.hpp"
 #include "histogram.hpp"
 #include "problem.hpp"
 
@@ -27,14 +28,14 @@ struct Task {
     double structure_share = 1.0;  // share of the rows on which splits are chosen
     float largest_level = 126.0f;  // gradients are rounded to whole numbers up to this size
     int stride = max_bins;         // cells a feature's histogram takes
+    Bundles bundles;
 
     Task(const Table& table, const Target& target, const Recipe& recipe, const Table* evaluation_table,
          const Target* evaluation_target)
         : table(table), target(target), recipe(recipe), evaluation_table(evaluation_table),
-          evaluation_target(evaluation_target) {
+          evaluation_target(evaluation_target), structure_share(share_of_rows(table, recipe)),
+          bundles(table, samples_structure() ? 0 : cells_of_a_byte(recipe.outputs)) {
         round_weights();
-        const auto rows = static_cast<double>(table.rows);
-        if (recipe.structure_rows > 0) structure_share = std::min(1.0, recipe.structure_rows / rows);
         largest_level = std::min(126.0f, std::floor(0x1p30f / static_cast<float>(most_rows())));
         const int most_bins = *std::max_element(table.bins.begin(), table.bins.end());
         stride = std::min(max_bins, (most_bins + 15) / 16 * 16);
@@ -59,6 +60,15 @@ struct Task {
     }
 
   private:
+    static double share_of_rows(const Table& table, const Recipe& recipe) {
+        return recipe.structure_rows > 0 ? std::min(1.0, recipe.structure_rows / static_cast<double>(table.rows)) : 1.0;
+    }
+
+    // Cells of a histogram that shared bytes may have: of many outputs few, which then still stay near.
+    static std::size_t cells_of_a_byte(int outputs) {
+        return outputs <= 2 ? max_bins : 2 * max_bins / static_cast<std::size_t>(outputs + 1);
+    }
+
     // Weights as whole numbers whose sum fits 31 bits. Weights that are small whole numbers already stay as they are.
     void round_weights() {
         const std::span<const float> weights(target.weight.data(), table.rows);
