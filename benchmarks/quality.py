@@ -6,7 +6,7 @@ EPIBOOST_DATA=folder python benchmarks/quality.py categories   classification of
 python benchmarks/quality.py mixed-regression                  regression on generated tables of numbers and categories
 """
 
-import sys
+import argparse
 from collections.abc import Callable
 
 import categories
@@ -93,12 +93,20 @@ def defaults(n_splits: int) -> None:
         print(f"| {name} | {rmse:.4f} | {nll:.3f} | {bar} | {plain[0]:.4f} | {plain[1]:.3f} |", flush=True)
 
 
+JOBS = {
+    "catboost": compare,
+    "defaults": defaults,
+    "categories": categories.compare,
+    "mixed-regression": mixed_regression.compare,
+}
+
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or ["catboost", "defaults"]
-    for job in wanted:
-        {
-            "catboost": compare,
-            "defaults": defaults,
-            "categories": categories.compare,
-            "mixed-regression": mixed_regression.compare,
-        }[job](5)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("jobs", nargs="*", metavar="job", help=f"of {', '.join(JOBS)}; the first two unless given")
+    jobs = parser.parse_args().jobs or list(JOBS)[:2]
+    if unknown := [job for job in jobs if job not in JOBS]:
+        parser.error(f"no job is called {unknown[0]!r}; there are {', '.join(JOBS)}")
+    for job in jobs:
+        JOBS[job](5)
