@@ -180,11 +180,12 @@ def table_of_few_values(objective, *, n=1500, seed=0):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("ensemble", ["sglb", "sgb"])
+@pytest.mark.parametrize("ensemble", ["sglb", "sgb", "structure on a sample"])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_trees_of_columns_of_few_values_equal_the_twins(core, objective, ensemble, threads):
     sample, counts = table_of_few_values(objective)
-    recipe = recipe_of(objective, trees=3, depth=4, **ENSEMBLES[ensemble])
+    options = ENSEMBLES[ensemble] | ({"structure_rows": 900.0} if "structure_rows" in ENSEMBLES[ensemble] else {})
+    recipe = recipe_of(objective, trees=3, depth=4, **options)
     assert_trees_equal(train(core, sample, counts, recipe, threads=threads), sample, counts, recipe)
 
 

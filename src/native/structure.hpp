@@ -38,7 +38,7 @@ class Structure {
                 shares_[rank].first = room;
                 room += task.most_drawn((team.end(blocks) - team.begin(blocks)) * block);
             }
-            bins_.resize(room * task.table.columns + block);
+            bins_.resize(room * task.bundles.row_bytes() + block);
         }
         room_ = room;
         words_.resize(room * width_);
@@ -59,7 +59,7 @@ class Structure {
     };
     Column column(std::size_t index) const {
         if (bins_.empty()) return {task_.table.column(index), 1};
-        return {bins_.data() + index, task_.table.columns};
+        return {bins_.data() + task_.bundles.shared() + task_.bundles.place(index), task_.bundles.row_bytes()};
     }
 
     // Squares of the units of the gradients, for scores. The outputs of a Normal differ in kind: each is measured by its own
@@ -179,8 +179,8 @@ class Structure {
     }
 
     void copy_row(std::size_t row, const Word* packed, std::size_t place) {
-        const std::size_t columns = task_.table.columns;
-        std::memcpy(bins_.data() + place * columns, task_.table.by_row.data() + row * columns, columns);
+        const std::size_t bytes = task_.bundles.row_bytes();
+        std::memcpy(bins_.data() + place * bytes, task_.bundles.by_row() + row * bytes, bytes);
         for (int k = 0; k < width_; ++k) words_[place * width_ + k] = packed[row % block * width_ + k];
     }
 

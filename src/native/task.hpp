@@ -13,6 +13,8 @@
 
 namespace epiboost {
 
+constexpr std::size_t bins_of_huge_tables = std::size_t{1} << 27;
+
 struct Task {
     const Table& table;
     const Target& target;
@@ -33,9 +35,10 @@ struct Task {
     Task(const Table& table, const Target& target, const Recipe& recipe, const Table* evaluation_table,
          const Target* evaluation_target)
         : table(table), target(target), recipe(recipe), evaluation_table(evaluation_table),
-          evaluation_target(evaluation_target), structure_share(share_of_rows(table, recipe)),
-          bundles(table, samples_structure() ? 0 : cells_of_a_byte(recipe.outputs)) {
+          evaluation_target(evaluation_target), bundles(table, cells_of_a_byte(table, recipe.outputs)) {
         round_weights();
+        const auto rows = static_cast<double>(table.rows);
+        if (recipe.structure_rows > 0) structure_share = std::min(1.0, recipe.structure_rows / rows);
         largest_level = std::min(126.0f, std::floor(0x1p30f / static_cast<float>(most_rows())));
         const int most_bins = *std::max_element(table.bins.begin(), table.bins.end());
         stride = std::min(max_bins, (most_bins + 15) / 16 * 16);
@@ -60,12 +63,10 @@ struct Task {
     }
 
   private:
-    static double share_of_rows(const Table& table, const Recipe& recipe) {
-        return recipe.structure_rows > 0 ? std::min(1.0, recipe.structure_rows / static_cast<double>(table.rows)) : 1.0;
-    }
-
-    // Cells of a histogram that shared bytes may have: of many outputs few, which then still stay near.
-    static std::size_t cells_of_a_byte(int outputs) {
+    // Cells that the histogram of a shared byte may have: of many outputs few, which then still stay near. Of a huge table no
+    // columns share a byte: they would take up its memory once more.
+    static std::size_t cells_of_a_byte(const Table& table, int outputs) {
+        if (table.rows * table.columns > bins_of_huge_tables) return 0;
         return outputs <= 2 ? max_bins : 2 * max_bins / static_cast<std::size_t>(outputs + 1);
     }
 
