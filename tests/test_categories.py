@@ -630,7 +630,9 @@ def test_object_columns_of_numbers_are_numbers():
 
 def test_text_in_a_column_of_numbers_is_refused_at_prediction():
     model = small(n_estimators=5).fit(FRAME, Y)
-    with pytest.raises(ValueError, match=r"not numbers: 'size' \(String\); they held numbers in training, or nothing"):
+    with pytest.raises(
+        ValueError, match=r"not numbers: 'size' \(String, such as 'large'\); they held numbers in training, or nothing"
+    ):
         model.predict(FRAME.assign(size="large"))
 
 

@@ -29,6 +29,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
+from decimal import Decimal
 from itertools import compress, repeat
 from typing import Any, Literal, TypeAlias
 
@@ -164,12 +165,13 @@ def _from_pandas(column: Any, name: str) -> tuple[Integers, Sequence[Any]]:  # n
 def _from_arrow(column: Any) -> tuple[Integers, Sequence[Any]]:  # noqa: ANN401 (a pyarrow.ChunkedArray)
     encoded = column if hasattr(column.type, "index_type") else column.dictionary_encode()
     parts = encoded.unify_dictionaries().chunks
-    places = [part.indices.fill_null(-1).to_numpy(zero_copy_only=False) for part in parts]
+    # indices may be unsigned: they have no -1
+    places = [part.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False) for part in parts]
     return np.concatenate([np.empty(0, dtype=np.int64), *places]), parts[0].dictionary.to_pylist() if parts else []
 
 
 def _from_any_series(column: nw.Series[Any], name: str) -> tuple[Integers, Sequence[Any]]:
-    if column.dtype == nw.Object:
+    if column.dtype == nw.Decimal or column.dtype in {nw.Object, nw.Int128, nw.UInt128}:
         return _from_array(np.fromiter(column.to_list(), dtype=object, count=len(column)), name)
     if column.dtype in {nw.Categorical, nw.Enum}:
         column = column.cast(nw.String)
@@ -194,14 +196,19 @@ def _from_array(column: AnyArray, name: str) -> tuple[Integers, Sequence[Any]]:
 
 def _unhashable(entries: Any, name: str) -> ValueError:  # noqa: ANN401 (anything that can be iterated)
     kinds = {type(entry).__name__ for entry in entries} - _NO_VALUES - {"str", "int", "float"}
-    message = f"column {name} holds values of type {', '.join(sorted(kinds))}; a category must be text or a number"
-    return ValueError(message)
+    return ValueError(_no_category(name, ", ".join(sorted(kinds))))
+
+
+def _no_category(name: str, kind: str) -> str:
+    return (
+        f"column {name} holds values of type {kind}; a category must be text or a number; make text of it, say by str"
+    )
 
 
 def _checked(values: Sequence[Any], places: Integers, name: str) -> Factor:
     """Return the factor with missing values taken out, or say which of its values are no categories."""
     kinds = {type(value) for value in values}
-    if kinds == {str}:
+    if kinds == {str} and len(set(values)) == len(values):  # a dictionary may hold a value twice
         return Factor(tuple(values), "text", places)
     plain: list[Value] = []
     new_places = np.full(len(values) + 1, -1)
@@ -228,7 +235,7 @@ def _checked(values: Sequence[Any], places: Integers, name: str) -> Factor:
 def _kind_of(value: Any, name: str) -> Kind | None:  # noqa: ANN401 (anything a user may pass)
     if isinstance(value, str):
         return "text"
-    if isinstance(value, bool | np.bool_ | numbers.Real):
+    if isinstance(value, bool | np.bool_ | numbers.Real | Decimal):
         return None if value != value else "number"  # noqa: PLR0124 (NaN)
     kind = type(value).__name__
     if kind in _NO_VALUES:
@@ -238,13 +245,15 @@ def _kind_of(value: Any, name: str) -> Kind | None:  # noqa: ANN401 (anything a 
     elif isinstance(value, date | time | timedelta | np.datetime64 | np.timedelta64) or kind == "Period":
         message = f"column {name} holds {_DATES}"
     else:
-        message = f"column {name} holds values of type {kind}; a category must be text or a number"
+        message = _no_category(name, kind)
     raise ValueError(message)
 
 
 def _whole(value: Any) -> int | float:  # noqa: ANN401 (a number)
     """Return equal numbers as one: whole ones are int, however large."""
     if isinstance(value, numbers.Integral | np.bool_):
+        return int(value)
+    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
         return int(value)
     number = float(value)
     return int(number) if number.is_integer() and abs(number) < _LARGEST_EXACT else number

@@ -18,9 +18,11 @@ Vocabularies: TypeAlias = tuple[Vocabulary | None, ...]
 """One entry a column, None for a column of numbers; empty if no column holds categories."""
 
 _WORDS = (str, bytes, list, tuple)
-_CATEGORIES = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Object)
+_TEXTS = (nw.String, nw.Categorical, nw.Enum)
+_CATEGORIES = (*_TEXTS, nw.Boolean, nw.Object)
 _ALLOWED = "categorical_features must be 'auto', None or a list of names or positions; got {!r}"
 _SHOWN = 10
+_LONGEST_SHOWN = 40
 
 
 def learn_columns(columns: Sequence[Any], names: Sequence[Any], asked: frozenset[int] | None) -> Vocabularies:
@@ -40,7 +42,7 @@ def learn_columns(columns: Sequence[Any], names: Sequence[Any], asked: frozenset
         if asked is not None and position in asked:
             _refuse_other_types(column, name)
             learned.append(Vocabulary.of(factor_of(column, repr(name))))
-        elif _is_number(column):
+        elif _is_number(column) and not _is_text(column):
             learned.append(None)
         else:
             _refuse_other_types(column, name)
@@ -73,7 +75,7 @@ def read_columns(columns: Sequence[Any], names: Sequence[Any], vocabularies: Voc
             factor = factor_of(column, repr(name)) if _is_object(column) else None
             if factor is None or factor.kind == "text":
                 _refuse_dates(column, name)
-                others.append(f"{name!r} ({column.dtype})")
+                others.append(f"{name!r} ({column.dtype}{_example(column, name)})")
             else:
                 table[:, position] = np.array([*factor.values, np.nan])[factor.places]
     if others:
@@ -138,6 +140,29 @@ def _is_number(column: Any) -> bool:  # noqa: ANN401 (an array or a series)
     return bool(dtype.is_numeric() or dtype == nw.Boolean) or column.null_count() == len(column)
 
 
+def _is_text(column: Any) -> bool:  # noqa: ANN401 (an array or a series)
+    """Say whether a column is of text or of categories by its type, though it may hold nothing."""
+    return not isinstance(column, np.ndarray) and column.dtype in _TEXTS
+
+
+def _example(column: Any, name: Any) -> str:  # noqa: ANN401 (an array or a series; any name)
+    """Return the first text that is not a number, in words."""
+    if not (_is_text(column) or _is_object(column)):
+        return ""
+    found = (value for value in factor_of(column, repr(name)).values if isinstance(value, str) and not _reads(value))
+    text = next(found, None)
+    return "" if text is None else f", such as {text[:_LONGEST_SHOWN]!r}"
+
+
+def _reads(text: str) -> bool:
+    """Say whether a text can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _is_object(column: Any) -> bool:  # noqa: ANN401 (an array or a series)
     return bool(column.dtype == (object if isinstance(column, np.ndarray) else nw.Object))
 
@@ -162,11 +187,18 @@ def _refuse_other_types(column: Any, name: Any) -> None:  # noqa: ANN401 (an arr
     if dtype.is_numeric() or dtype in _CATEGORIES or column.null_count() == len(column):  # holes may be of any type
         return
     _refuse_dates(column, name)
-    message = (
-        f"column {name!r} holds values of type {_type_name(column)}; numbers, text and categories are allowed"
-        f"{'; decode bytes to text' if dtype == nw.Binary else ''}"
-    )
-    raise ValueError(message)
+    kind = _type_name(column)
+    message = f"column {name!r} holds values of type {kind}; numbers, text and categories are allowed"
+    raise ValueError(message + _remedy(kind))
+
+
+def _remedy(kind: str) -> str:
+    remedies = {
+        "Binary": "decode bytes to text",
+        "Sparse": "make it dense, in pandas by .sparse.to_dense()",
+        "interval": "make text of it, say by .astype(str)",
+    }
+    return next((f"; {remedy}" for start, remedy in remedies.items() if kind.startswith(start)), "")
 
 
 def _refuse_dates(column: Any, name: Any) -> None:  # noqa: ANN401 (an array or a series; any name)

@@ -81,6 +81,7 @@ def check_table(estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", r
     What is known of categories is the estimator's ``vocabularies_``: one entry a column, None for a column of numbers,
     and empty if there are only such.
     """
+    X = _with_holes(X)
     if reset:
         estimator.vocabularies_ = ()
     elif _is_plain(X, estimator):
@@ -158,6 +159,9 @@ def check_classification_target(y: Any) -> AnyArray:  # noqa: ANN401 (anything a
     if _any_missing(labels):
         message = "y holds missing labels; every row needs one"
         raise ValueError(message)
+    if _holds_dates(labels):
+        message = f"y holds dates or durations ({labels.dtype}); make the labels text"
+        raise ValueError(message)
     if labels.dtype.kind == "f":
         check_array(labels, ensure_2d=False, input_name="y")
     distinct_labels(labels)
@@ -209,6 +213,16 @@ def _check_columns(estimator: BaseEstimator, columns: Sequence[Any], names: Sequ
         asked = asked_columns(estimator.categorical_features, names, len(columns))
         estimator.vocabularies_ = learn_columns(columns, names, asked)
     return _check_numbers(None, read_columns(columns, names, estimator.vocabularies_))
+
+
+def _with_holes(X: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
+    """Return a masked array of NumPy with missing values where it is masked, anything else as it is."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    is_number = X.dtype.kind in "fiub"
+    table = X.data.astype(np.promote_types(X.dtype, np.float32) if is_number else object)
+    table[np.ma.getmaskarray(X)] = np.nan if is_number else None
+    return table
 
 
 def _with_batch_as_table(X: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
@@ -283,9 +297,13 @@ def _any_missing(labels: AnyArray) -> bool:
     )
 
 
-def _refuse_dates(array: AnyArray, name: str) -> None:
+def _holds_dates(array: AnyArray) -> bool:
     kinds = set(map(type, array.ravel())) if array.dtype.kind == "O" else set()
-    if array.dtype.kind in "mM" or any(issubclass(kind, date | timedelta) for kind in kinds):
+    return array.dtype.kind in "mM" or any(issubclass(kind, date | timedelta) for kind in kinds)
+
+
+def _refuse_dates(array: AnyArray, name: str) -> None:
+    if _holds_dates(array):
         message = f"{name} holds dates or durations ({array.dtype}); turn them into numbers, say days since a fixed day"
         raise ValueError(message)
 

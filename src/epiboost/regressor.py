@@ -163,8 +163,8 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
             The engines ``"native"`` and ``"xgboost"`` take Dask arrays and frames of numbers too.
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
-            What each row counts for: weight two is the same as the row twice. Weights of less than one on average are
-            scaled up to an average of one.
+            What each row counts for: on a table of numbers weight two is the same as the row twice, beside categories
+            it is in a table of counts. Weights of less than one on average are scaled up to an average of one.
         eval_set : (X, y) or (X, y, sample_weight), optional
             Rows on which the loss is measured after every tree.
 
