@@ -179,6 +179,26 @@ def table_of_few_values(objective, *, n=1500, seed=0):
     return (bins.transform(X), *sample[1:]), bins.counts
 
 
+@pytest.mark.parametrize(("classes", "values"), [(5, 4), (12, 2), (40, 2), (2, 3)])
+def test_trees_of_many_classes_and_columns_of_few_values_equal_the_twins(core, classes, values):
+    rng = np.random.default_rng(0)
+    n, columns = 1500, 12
+    codes = rng.integers(1, values + 1, size=(n, columns)).astype(np.uint8)
+    y = ((codes[:, 0] + 2 * codes[:, 5] + 3 * codes[:, 11] + rng.integers(0, 2, n)) % classes).astype(np.float32)
+    sample = (codes, y, np.ones(n, dtype=np.float32), np.arange(n, dtype=np.uint32))
+    counts = np.full(columns, values + 1, dtype=np.int32)
+    start = (0.0,) if classes == 2 else (-np.log(classes),) * classes
+    objective = "bernoulli" if classes == 2 else "categorical"
+    recipe = reference.Recipe(objective=objective, outputs=len(start), start=start, trees=2, depth=3, noise=0.1)
+    assert_trees_equal(train(core, sample, counts, recipe), sample, counts, recipe)
+
+
+def test_a_bin_that_its_column_does_not_have_is_refused(core):
+    codes, ones = np.full((10, 1), 3, dtype=np.uint8), np.ones(10, dtype=np.float32)
+    with pytest.raises(ValueError, match="a bin that its column does not have"):
+        core.Sample(codes, ones, ones, np.arange(10, dtype=np.uint32), np.array([3], dtype=np.int32))
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("ensemble", ["sglb", "sgb", "structure on a sample"])
 @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -118,13 +118,16 @@ Table table_of(const Array<std::uint8_t, 2>& bins, const Array<std::int32_t, 1>&
     table.by_column.assign(table.columns * padded(table.rows), 0);
     table.bins.assign(bin_counts.data(), bin_counts.data() + bin_counts.size());
     table.first_threshold.assign(table.columns, 1);
+    bool too_large = false;
     for (std::size_t row = 0; row < table.rows; ++row) {
         for (std::size_t c = 0; c < table.columns; ++c) {
             const std::uint8_t bin = bins.data()[row * table.columns + c];
             table.by_column[c * padded(table.rows) + row] = bin;
             if (bin == 0) table.first_threshold[c] = 0;
+            too_large |= bin >= table.bins[c];
         }
     }
+    if (too_large) throw std::invalid_argument("a bin that its column does not have");
     return table;
 }
 

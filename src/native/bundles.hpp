@@ -57,6 +57,9 @@ class Bundles {
     }
 
   private:
+    static constexpr std::size_t most_shared = 128;
+    static constexpr std::size_t least_saved = 6;  // columns
+
     struct Digit {
         std::size_t column;
         std::size_t first;  // the lowest bin that occurs
@@ -82,10 +85,20 @@ class Bundles {
                 bundle.digits.push_back(digits[--end]);
                 bundle.cells *= digits[end].radix;
             }
-            if (bundle.digits.size() == 1) continue;
-            cells_ += bundle.cells;
-            shared_.push_back(std::move(bundle));
+            if (bundle.digits.size() > 1) shared_.push_back(std::move(bundle));
         }
+        keep_best();
+        for (const Bundle& bundle : shared_) cells_ += bundle.cells;
+    }
+
+    // Those that save most, as many as stay near; none where all together save little, since rows are then read twice.
+    void keep_best() {
+        std::stable_sort(shared_.begin(), shared_.end(),
+                         [](const Bundle& a, const Bundle& b) { return a.digits.size() > b.digits.size(); });
+        if (shared_.size() > most_shared) shared_.resize(most_shared);
+        std::size_t saved = 0;
+        for (const Bundle& bundle : shared_) saved += bundle.digits.size() - 1;
+        if (saved < std::max(least_saved, table_.columns / 16)) shared_.clear();
     }
 
     void order_places() {
