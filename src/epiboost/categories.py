@@ -101,7 +101,8 @@ class Vocabulary:
                 f"({factor.values[0]!r}); give it values of the same type"
             )
             raise ValueError(message)
-        table = np.array([*map(self._codes.get, factor.values, repeat(UNSEEN)), np.nan], dtype=np.float64)
+        table = np.full(len(factor.values) + 1, np.nan)
+        table[:-1] = np.fromiter(map(self._codes.get, factor.values, repeat(UNSEEN)), np.float64, len(factor.values))
         if factor.kind == "number":
             for place in np.flatnonzero(table == UNSEEN):
                 table[place] = self._code_across_precisions(factor.values[place])
@@ -132,7 +133,13 @@ def factor_of(column: Any, name: str) -> Factor:  # noqa: ANN401 (a column of an
         places, values = _from_arrow(column.to_native())
     else:
         places, values = _from_any_series(column, name)
-    return _checked(values, places, name)
+    is_distinct = isinstance(column, np.ndarray) or not column.implementation.is_pyarrow() or _differ(values)
+    return _checked(values, places, name, distinct=is_distinct)
+
+
+def _differ(values: Sequence[Any]) -> bool:
+    """Say whether no two values are the same: a dictionary of Arrow may hold one twice."""
+    return len(set(values)) == len(values)
 
 
 def _codes_of_roundings(values: Sequence[Value], kind: Kind | None) -> dict[Value, int]:
@@ -205,10 +212,10 @@ def _no_category(name: str, kind: str) -> str:
     )
 
 
-def _checked(values: Sequence[Any], places: Integers, name: str) -> Factor:
+def _checked(values: Sequence[Any], places: Integers, name: str, *, distinct: bool) -> Factor:
     """Return the factor with missing values taken out, or say which of its values are no categories."""
     kinds = {type(value) for value in values}
-    if kinds == {str} and len(set(values)) == len(values):  # a dictionary may hold a value twice
+    if kinds == {str} and distinct:
         return Factor(tuple(values), "text", places)
     plain: list[Value] = []
     new_places = np.full(len(values) + 1, -1)

@@ -167,6 +167,11 @@ def _is_object(column: Any) -> bool:  # noqa: ANN401 (an array or a series)
     return bool(column.dtype == (object if isinstance(column, np.ndarray) else nw.Object))
 
 
+def _is_of_objects(column: nw.Series[Any]) -> bool:
+    """Say whether pandas has no type for a column; narwhals would look at its values to find one."""
+    return bool(column.implementation.is_pandas() and column.to_native().dtype == object)
+
+
 def _is_single(column: Any) -> bool:  # noqa: ANN401 (an array or a series)
     return bool(column.dtype == (np.float32 if isinstance(column, np.ndarray) else nw.Float32))
 
@@ -181,7 +186,7 @@ def _numbers(column: Any, *, single: bool) -> AnyArray:  # noqa: ANN401 (an arra
 
 
 def _refuse_other_types(column: Any, name: Any) -> None:  # noqa: ANN401 (an array or a series; any name)
-    if isinstance(column, np.ndarray):
+    if isinstance(column, np.ndarray) or _is_of_objects(column):  # values are asked one by one
         return
     dtype = column.dtype  # asked for once: pandas looks at every value of an object column to tell
     if dtype.is_numeric() or dtype in _CATEGORIES or column.null_count() == len(column):  # holes may be of any type

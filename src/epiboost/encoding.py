@@ -94,30 +94,30 @@ class Encoding:
         unseen : array of bool, of shape (n,)
             Whether one of the row's categories was not seen in training.
         """
-        return self.written(X, np.asarray(X[:, self.plain], dtype=np.float64), self.numbers())
-
-    def numbers(self) -> "Script":
-        """Return the numbers that values are written as."""
-        plain = {place: self._plain_values(group) for place, group in enumerate(self.groups) if not group.width}
-        return Script(tuple(group.values for group in self.groups), plain)
-
-    def written(self, X: AnyArray, plain: AnyArray, script: "Script") -> tuple[AnyArray, AnyArray]:
-        """Encode a table of which the columns that are taken as they are have been written already."""
-        codes, sizes = codes_of(X, self.sizes) | self.cuts.codes(X), self.cuts.sizes(self.sizes)
-        table, unseen = np.empty((len(X), self.n_encoded), dtype=plain.dtype, order="F"), np.zeros(len(X), dtype=bool)
-        table[:, : len(self.plain)] = plain
+        codes, sizes = self.codes(X)
+        script = self.numbers()
+        table, unseen = np.empty((len(X), self.n_encoded), order="F"), np.zeros(len(X), dtype=bool)
+        table[:, : len(self.plain)] = X[:, self.plain]
         end = len(self.plain)
         for place, (group, written) in enumerate(zip(self.groups, script.values, strict=True)):
             places = group.places(codes, sizes)
             begin, end = end, end + group.width
-            for column, values in zip(range(begin, end), written.T, strict=True):
-                table[:, column] = values[places]
+            table[:, begin:end] = written[places]
             if len(group.columns) == 1:
                 new = places == len(group.keys)
                 unseen |= new
                 if not group.width:  # a column of two values: the more common one
                     table[new, self.plain_place(group)] = script.plain[place][group.rows.argmax()]
         return table, unseen
+
+    def codes(self, X: AnyArray) -> tuple[dict[int, Integers], Integers]:
+        """Return the codes of the columns that have some, by their positions, and how many codes every column has."""
+        return codes_of(X, self.sizes) | self.cuts.codes(X), self.cuts.sizes(self.sizes)
+
+    def numbers(self) -> "Script":
+        """Return the numbers that values are written as."""
+        plain = {place: self._plain_values(group) for place, group in enumerate(self.groups) if not group.width}
+        return Script(tuple(group.values for group in self.groups), plain)
 
     def lend(
         self, X: AnyArray, encoded: AnyArray, n_members: int, script: "Script | None" = None

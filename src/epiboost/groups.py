@@ -29,17 +29,19 @@ class Group:
         The weight of each value's rows.
     values : array of shape (m + 1, width)
         What a row of each value is encoded as; the last row is for values that were not seen.
+    ready : Keys
+        The keys, to be looked up in the native core.
     """
 
     columns: tuple[int, ...]
     keys: Integers
     rows: Floats
     values: Floats
-    _ready: Any = field(init=False, repr=False, compare=False)
+    ready: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Make the keys ready to be looked up."""
-        object.__setattr__(self, "_ready", native().Keys(self.keys))
+        object.__setattr__(self, "ready", native().Keys(self.keys))
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         """Leave out what can be made again."""
@@ -52,7 +54,7 @@ class Group:
 
     def places(self, codes: Mapping[int, Integers], sizes: Integers) -> Integers:
         """Return where each row's value stands among the keys; the number of keys for values that were not seen."""
-        places: Integers = self._ready.find(keys_of(self.columns, codes, sizes))
+        places: Integers = self.ready.find(keys_of(self.columns, codes, sizes))
         return places
 
 

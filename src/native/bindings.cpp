@@ -18,6 +18,7 @@
 #include "predictor.hpp"
 #include "threads.hpp"
 #include "trainer.hpp"
+#include "writer.hpp"
 
 namespace nb = nanobind;
 
@@ -293,6 +294,37 @@ nb::ndarray<nb::numpy, std::int64_t> find_keys(const Keys& keys, Array<std::int6
     return places.release();
 }
 
+// What groups of columns are written as, and the keys they point to.
+struct Writer {
+    std::vector<nb::object> owners;
+    std::vector<WrittenGroup> groups;
+
+    void add(nb::object keys, std::vector<std::size_t> columns, std::vector<std::int64_t> sizes, Array<std::uint8_t, 2> values,
+             std::size_t first) {
+        const Keys* own = nb::cast<const Keys*>(keys);
+        if (columns.empty() || columns.size() != sizes.size() ||
+            values.shape(0) != static_cast<std::size_t>(own->count()) + 1) {
+            throw std::invalid_argument("a group of mismatched sizes");
+        }
+        std::vector<std::uint8_t> bins(values.data(), values.data() + values.size());
+        groups.push_back({own, std::move(columns), std::move(sizes), std::move(bins), values.shape(1), first});
+        owners.push_back(std::move(keys));
+    }
+
+    void write(Array<std::int64_t, 2> codes, int threads, nb::ndarray<std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> table,
+               nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> unseen) const {
+        const std::size_t rows = codes.shape(1);
+        bool fits = table.shape(1) == rows && unseen.shape(0) == rows;
+        for (const WrittenGroup& group : groups) {
+            fits = fits && group.first + group.width <= table.shape(0) &&
+                   *std::max_element(group.columns.begin(), group.columns.end()) < codes.shape(0);
+        }
+        if (!fits) throw std::invalid_argument("arrays of mismatched sizes");
+        nb::gil_scoped_release release;
+        write_groups(groups, codes.data(), rows, threads, table.data(), unseen.data());
+    }
+};
+
 // Instruction sets of this machine for which there is a module, best first.
 std::vector<const char*> instruction_sets() {
     std::vector<const char*> sets;
@@ -328,6 +360,7 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     nb::class_<Keys>(module, "Keys")
         .def("__init__", [](Keys* place, Array<std::int64_t, 1> keys) { new (place) Keys(span_of(keys)); })
         .def("find", &find_keys);
+    nb::class_<Writer>(module, "Writer").def(nb::init<>()).def("add", &Writer::add).def("write", &Writer::write);
     nb::class_<Sample>(module, "Sample")
         .def(nb::init<Array<std::uint8_t, 2>, const Array<float, 1>&, const Array<float, 1>&, const Array<std::uint32_t, 1>&,
                       const Array<std::int32_t, 1>&>());

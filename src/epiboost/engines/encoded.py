@@ -1,10 +1,12 @@
 """Tables with categories as bins, without a detour by numbers: what each value becomes is binned once."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes
 from epiboost.binning import Bins
 from epiboost.encoding import Encoding, Script
@@ -26,6 +28,11 @@ class BinnedEncoding:
     encoding: Encoding
     plain: Bins
     script: Script
+    _writer: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Make the bins ready to be written."""
+        object.__setattr__(self, "_writer", _writer_of(self.encoding, self.script))
 
     @classmethod
     def of(cls, encoding: Encoding, bins: Bins) -> "BinnedEncoding":
@@ -44,12 +51,35 @@ class BinnedEncoding:
 
     def transform(self, X: AnyArray, *, threads: int) -> tuple[Bytes, AnyArray]:
         """Encode a table: bins of shape (n, n_encoded), and whether a category of a row was not seen in training."""
+        codes, _ = self.encoding.codes(X)
+        table = np.empty((self.encoding.n_encoded, len(X)), dtype=np.uint8)
         numbers = np.asarray(X[:, self.encoding.plain], dtype=np.float64)
-        return self.encoding.written(X, self.plain.transform(numbers, threads=threads), self.script)
+        table[: len(self.encoding.plain)] = self.plain.transform(numbers, threads=threads).T
+        unseen = np.zeros(len(X), dtype=np.uint8)
+        self._writer.write(np.stack(list(codes.values())), threads, table, unseen)
+        return table.T, unseen.astype(bool)
 
     def lend(self, X: AnyArray, encoded: Bytes, n_members: int) -> Iterator[Bytes]:
         """Yield the bins of each member's view of rows with unseen categories, see `Encoding.lend`."""
         return self.encoding.lend(X, encoded, n_members, self.script)
+
+
+def _writer_of(encoding: Encoding, script: Script) -> Any:  # noqa: ANN401 (a class of the native module)
+    """Return what writes codes as bins; a new value of a column that is taken as it is gets that of the most common."""
+    writer, end = native().Writer(), len(encoding.plain)
+    coded = [*np.flatnonzero(encoding.sizes).tolist(), *encoding.cuts.columns.tolist()]  # as `Encoding.codes` has them
+    sizes = encoding.cuts.sizes(encoding.sizes)
+    for place, (group, values) in enumerate(zip(encoding.groups, script.values, strict=True)):
+        own, begin = values, end
+        if not group.width:
+            bins = script.plain[place]
+            own, begin = np.append(bins, bins[group.rows.argmax()])[:, np.newaxis], encoding.plain_place(group)
+        columns = [coded.index(column) for column in group.columns]
+        writer.add(
+            group.ready, columns, [int(sizes[column]) for column in group.columns], np.ascontiguousarray(own), begin
+        )
+        end += group.width
+    return writer
 
 
 def _columns(bins: Bins, places: "range | list[int]") -> Bins:
