@@ -361,7 +361,8 @@ def test_bins_of_an_encoding_are_those_of_its_numbers():
     encoding, (table, _) = fitted(X, y, weight, sizes=(0, 61, 61, 3))
     bins = Bins.fit(table, weight, 31)
     binned = BinnedEncoding.of(encoding, bins)
-    new = np.concatenate([X[:200], [[0.0, -1.0, 3.0, 1.0], [1.0, 2.0, -1.0, -1.0]]])
+    half_new = [[0.0, code, -1.0, 1.0] for code in range(61)]
+    new = np.concatenate([X[:200], half_new, [[0.0, -1.0, 3.0, 1.0], [1.0, 2.0, -1.0, -1.0]]])
     codes, unseen = binned.transform(new, threads=1)
     numbers, also_unseen = encoding.transform(new)
     np.testing.assert_array_equal(codes, bins.transform(numbers))
