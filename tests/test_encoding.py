@@ -36,6 +36,15 @@ def fitted(X, y, weight, sizes=(0, 41, 4, 3), **parameters):
     return encoding, list(tables)
 
 
+def assert_bins_are_those_of_numbers(encoding, table, new):
+    bins = Bins.fit(table, np.ones(len(table)), 63)
+    for threads in (1, 3):
+        codes, unseen = BinnedEncoding.of(encoding, bins).transform(new, threads=threads)
+        numbers, also_unseen = encoding.transform(new)
+        np.testing.assert_array_equal(codes, bins.transform(numbers))
+        np.testing.assert_array_equal(unseen, also_unseen)
+
+
 def left(table, target, weight, *, is_class):  # noqa: ARG001 (as trees are asked)
     """Leave all of the target but its mean."""
     return target - np.average(target, weights=weight)
@@ -148,10 +157,12 @@ def test_the_pairs_of_an_unseen_value_are_unseen():
     X = random.integers(60, size=(20_000, 2)).astype(float)
     y = random.normal(size=(60, 60))[tuple(X.astype(int).T)]
     X[X[:, 1] == 59, 1] = np.nan  # the last code: what lies before the first one of the next value
-    encoding, _ = fitted(X, y, np.ones(20_000), (61, 61), seed=0, n_orders=1)
+    encoding, (table,) = fitted(X, y, np.ones(20_000), (61, 61), seed=0, n_orders=1)
     pair = encoding.groups[-1]
     assert pair.columns == (0, 1)
-    encoded, _ = encoding.transform(np.array([[-1.0, 3.0], [5.0, -1.0], [-1.0, -1.0], [5.0, 3.0]]))
+    new = np.array([[-1.0, 3.0], [5.0, -1.0], [-1.0, -1.0], [5.0, 3.0]])
+    assert_bins_are_those_of_numbers(encoding, table, new)
+    encoded, _ = encoding.transform(new)
     np.testing.assert_array_equal(encoded[:, -2] == pair.values[-1, 0], [True, True, True, False])
     np.testing.assert_array_equal(encoded[:, -1] == 0.0, [True, True, True, False])  # how often: never
 
@@ -339,6 +350,7 @@ def test_a_column_of_numbers_is_cut_where_it_matters_together_with_a_category():
     assert encoding.cuts.columns.tolist() == [0]
     assert np.corrcoef(table[:, -2], y)[0, 1] > 0.6
     assert np.corrcoef(encoding.transform(X)[0][:, -2], y)[0, 1] > 0.7
+    assert_bins_are_those_of_numbers(encoding, table, X[:700])
     again = Encoding.from_file(*encoding.to_file())
     np.testing.assert_array_equal(again.transform(X)[0], encoding.transform(X)[0])
 
@@ -361,8 +373,7 @@ def test_bins_of_an_encoding_are_those_of_its_numbers():
     encoding, (table, _) = fitted(X, y, weight, sizes=(0, 61, 61, 3))
     bins = Bins.fit(table, weight, 31)
     binned = BinnedEncoding.of(encoding, bins)
-    half_new = [[0.0, code, -1.0, 1.0] for code in range(61)]
-    new = np.concatenate([X[:200], half_new, [[0.0, -1.0, 3.0, 1.0], [1.0, 2.0, -1.0, -1.0]]])
+    new = np.concatenate([X[:200], [[0.0, -1.0, 3.0, 1.0], [1.0, 2.0, -1.0, -1.0]]])
     codes, unseen = binned.transform(new, threads=1)
     numbers, also_unseen = encoding.transform(new)
     np.testing.assert_array_equal(codes, bins.transform(numbers))
