@@ -78,6 +78,8 @@ def test_what_is_said_to_be_categories_is_what_the_model_takes(tmp_path, named):
         "flag": np.arange(N) % 2 == 0,
         "shelf": arrow_table({"shelf": COLOURS})["shelf"].dictionary_encode(),
         "empty": arrow_table({"empty": [None, "x"]})["empty"].take([0] * N),
+        "nothing": arrow_table({"nothing": [None] * N})["nothing"],
+        "day": arrow_table({"day": np.array([None, "2020-01-01"], dtype="datetime64[D]")})["day"].take([0] * N),
         "y": np.arange(N) / 7,
     }
     path = tmp_path / "train.parquet"
@@ -87,7 +89,8 @@ def test_what_is_said_to_be_categories_is_what_the_model_takes(tmp_path, named):
     pairs = zip(model.feature_names_in_, model.vocabularies_, strict=True)
     assert said == "Categories: " + ", ".join(repr(name) for name, vocabulary in pairs if vocabulary is not None)
     assert "'shelf'" in said
-    assert "'empty'" not in said
+    assert "'empty'" in said
+    assert "'day'" not in said
 
 
 def test_one_feature_and_one_row_are_said_in_the_singular(write, tmp_path):

@@ -198,8 +198,8 @@ def test_a_model_of_an_engine_without_a_name_cannot_be_saved(path):
 
 
 def test_labels_that_a_file_cannot_hold_are_refused(path):
-    model = EpiBoostClassifier(n_members=2, n_estimators=3, n_jobs=1)
-    model.fit(X, np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]")[(CLASSES > 0).astype(int)])
+    model = EpiBoostClassifier(n_members=2, n_estimators=3, n_jobs=1).fit(X, (CLASSES > 0).astype(int))
+    model.classes_ = np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]")
     with pytest.raises((TypeError, ValueError), match=r"classes|labels"):
         model.save(path)
     assert not path.exists()

@@ -70,15 +70,22 @@ def load_model(path: Path) -> "Model":
 
 
 def category_columns(features: "pa.Table", named: list[str]) -> list[str]:
-    """Return what holds categories: the columns that are named, and those that are not numbers, unless all empty."""
+    """Return what holds categories: the columns that are named, and those that are not numbers.
+
+    Of columns that hold nothing those of text do.
+    """
     import pyarrow as pa  # noqa: PLC0415 (see the head of this file)
 
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null)
-    return [
-        name
-        for name, column in zip(features.column_names, features.columns, strict=True)
-        if name in named or not (column.null_count == len(column) or any(is_a(column.type) for is_a in numbers))
-    ]
+    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_dictionary)
+
+    def holds_categories(column: "pa.ChunkedArray") -> bool:
+        if column.null_count == len(column):
+            return any(is_a(column.type) for is_a in texts)
+        return not any(is_a(column.type) for is_a in numbers)
+
+    columns = zip(features.column_names, features.columns, strict=True)
+    return [name for name, column in columns if name in named or holds_categories(column)]
 
 
 def warn_of_numbers(columns: "pa.Table", target: str) -> None:
@@ -91,7 +98,7 @@ def warn_of_numbers(columns: "pa.Table", target: str) -> None:
         if not pa.types.is_string(column.type):
             continue
         distinct, numbers, others = tables.numbers_among_text(column)
-        if 2 * numbers >= distinct:
+        if 0 < distinct <= 2 * numbers:
             remedy = "leave out such rows" if name == target else "leave such fields empty"
             option = "--task classification" if name == target else f"--categorical {name!r}"
             complain(
