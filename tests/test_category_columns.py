@@ -143,3 +143,9 @@ def test_dates_are_no_labels(unit):
     for labels in (days, days - days[0], days.astype("datetime64[D]").astype(object)):
         with pytest.raises(ValueError, match=r"y holds dates or durations .*; make the labels text"):
             EpiBoostClassifier(n_estimators=5).fit(X[:, np.newaxis], labels)
+
+
+def test_a_dictionary_of_lists_is_named():
+    lists = pa.DictionaryArray.from_arrays(pa.array([0, 1] * (N // 2)), pa.array([["a"], ["b"]]))
+    with pytest.raises(ValueError, match="column 'odd' holds values of type list; a category must be text or a number"):
+        regressor().fit(pa.table({"x": X, "odd": lists}), Y)

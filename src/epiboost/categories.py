@@ -133,13 +133,7 @@ def factor_of(column: Any, name: str) -> Factor:  # noqa: ANN401 (a column of an
         places, values = _from_arrow(column.to_native())
     else:
         places, values = _from_any_series(column, name)
-    is_distinct = isinstance(column, np.ndarray) or not column.implementation.is_pyarrow() or _differ(values)
-    return _checked(values, places, name, distinct=is_distinct)
-
-
-def _differ(values: Sequence[Any]) -> bool:
-    """Say whether no two values are the same: a dictionary of Arrow may hold one twice."""
-    return len(set(values)) == len(values)
+    return _checked(values, places, name)
 
 
 def _codes_of_roundings(values: Sequence[Value], kind: Kind | None) -> dict[Value, int]:
@@ -212,10 +206,10 @@ def _no_category(name: str, kind: str) -> str:
     )
 
 
-def _checked(values: Sequence[Any], places: Integers, name: str, *, distinct: bool) -> Factor:
+def _checked(values: Sequence[Any], places: Integers, name: str) -> Factor:
     """Return the factor with missing values taken out, or say which of its values are no categories."""
     kinds = {type(value) for value in values}
-    if kinds == {str} and distinct:
+    if kinds == {str} and len(set(values)) == len(values):  # a dictionary of Arrow may hold one twice
         return Factor(tuple(values), "text", places)
     plain: list[Value] = []
     new_places = np.full(len(values) + 1, -1)
