@@ -28,7 +28,7 @@ from large_table import COLUMNS, peak, write_table
 from tables import protein
 
 from epiboost import EpiBoostRegressor
-from epiboost.engines.xgboost_crew import Crew
+from epiboost.engines.xgboost.workers import Crew
 
 ROUNDS = 3
 

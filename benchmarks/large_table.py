@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from epiboost import EpiBoostRegressor
-from epiboost.engines import native
+from epiboost.engines.native import engine as native
 
 COLUMNS = 20
 ROWS_A_FILE = 500_000

@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 
-from epiboost.paper.boosted import Model, Trainer
-from epiboost.paper.cells import Key
-from epiboost.paper.measures import measure
-from epiboost.paper.origin import seed_of
+from epiboost.paper.cells.cell import Key
+from epiboost.paper.cells.provenance import seed_of
+from epiboost.paper.methods.boosted import Model, Trainer
+from epiboost.paper.methods.measures import measure
 from epiboost.paper.problem import problem
 from epiboost.paper.protocol import PAPER
 

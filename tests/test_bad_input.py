@@ -17,10 +17,11 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, _base
-from epiboost.data import Dataset
-from epiboost.engines.native import NativeEngine
-from epiboost.members import Recipe
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost._boosting.recipe import Recipe
+from epiboost._estimators import base as _base
+from epiboost._inputs.table import Dataset
+from epiboost.engines.native.engine import NativeEngine
 
 KINDS = ["single", "sgb", "sglb", "virtual"]
 FRAMES = {
@@ -1071,7 +1072,8 @@ LONG_TRAINING = """
 import contextlib, sys
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from epiboost import EpiBoostRegressor, _base
+from epiboost import EpiBoostRegressor
+from epiboost._estimators import base as _base
 
 @contextlib.contextmanager
 def announce(*_arguments, **_options):

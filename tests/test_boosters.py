@@ -6,7 +6,8 @@ import importlib.util
 import numpy as np
 import pytest
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, ModelFileError, persistence
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, ModelFileError
+from epiboost._files import model_file as persistence
 
 X = np.random.default_rng(0).normal(size=(80, 2))
 Y = X[:, 0] + np.random.default_rng(1).normal(scale=0.2, size=80)
@@ -218,8 +219,8 @@ def test_rows_are_binned_once_for_all_members(library, monkeypatch):
 
 
 def test_members_side_by_side_share_the_threads(library, monkeypatch):
-    crew = importlib.import_module("epiboost.engines.crew")
-    module = importlib.import_module("epiboost.engines.library")
+    crew = importlib.import_module("epiboost.engines.parallel")
+    module = importlib.import_module("epiboost.engines.libraries.engine")
     shares = []
 
     def noted(train, specs, **options):

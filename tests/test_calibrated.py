@@ -19,7 +19,7 @@ from epiboost import (
     ModelFileError,
     persistence,
 )
-from epiboost._calibration import conformal_quantile, fit_scales, fit_temperature, temper
+from epiboost._posterior.conformal import conformal_quantile, fit_scales, fit_temperature, temper
 from epiboost.metrics import interval_coverage_score, interval_width, negative_log_likelihood_loss
 
 RANDOM = np.random.default_rng(0)

@@ -9,9 +9,11 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, persistence
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost._files import model_file as persistence
 from epiboost.datasets import make_heart
-from epiboost.engines import binned, native
+from epiboost.engines.native import engine as native
+from epiboost.engines.native import rows as binned
 
 KINDS = ["single", "sgb", "sglb", "virtual"]
 TASKS = ["regression", "two classes", "three classes"]

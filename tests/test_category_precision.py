@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 
 from epiboost import EpiBoostRegressor
-from epiboost.categories import UNSEEN, Vocabulary, factor_of
+from epiboost._inputs.categories import UNSEEN, Vocabulary, factor_of
 
 VALUES = np.array([0.1, 0.2, 0.3, 1.5, 2.7, 1e10, 1e-5, 0.0])
 

@@ -15,10 +15,11 @@ import pytest
 from pyarrow import csv, parquet
 from typer.testing import CliRunner
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, commands, demo
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost._cli import commands, demo
 
 SMALL = ("--members", "3", "--trees", "8", "--seed", "0")
-EPIBOOST = (sys.executable, "-c", "from epiboost.cli import main; main()")
+EPIBOOST = (sys.executable, "-c", "from epiboost._cli.main import main; main()")
 FOR_MINUTES = ("--members", "10", "--trees", "20000")
 
 
@@ -216,7 +217,7 @@ def test_version_is_that_of_the_package():
 
 def test_the_entry_point_is_the_command_line():
     (entry,) = importlib.metadata.entry_points(group="console_scripts", name="epiboost")
-    assert entry.value == "epiboost.cli:main"
+    assert entry.value == "epiboost._cli.main:main"
 
 
 def test_demo_measures_both_ensembles_and_says_where_the_picture_is(tmp_path):
@@ -334,7 +335,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half_written(train, model, t
 
 
 def test_a_missing_typer_is_one_line_that_names_the_extra():
-    code = "import sys; sys.modules['typer'] = None; from epiboost.cli import main; main()"
+    code = "import sys; sys.modules['typer'] = None; from epiboost._cli.main import main; main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert result.returncode == 1
     assert result.stderr.count("\n") == 1
@@ -342,10 +343,10 @@ def test_a_missing_typer_is_one_line_that_names_the_extra():
 
 
 def test_commands_import_what_is_slow_only_when_they_need_it():
-    code = "import sys, epiboost.commands; print(*sys.modules)"
+    code = "import sys, epiboost._cli.commands; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     # scikit-learn imports pandas, and that Arrow, where they are installed.
-    assert not {"matplotlib", "polars", "epiboost.demo", "epiboost.plots"} & set(result.stdout.split())
+    assert not {"matplotlib", "polars", "epiboost._cli.demo", "epiboost.plots"} & set(result.stdout.split())
 
 
 def test_an_interrupt_is_one_line_and_leaves_nothing_half_written(write, tmp_path):

@@ -10,7 +10,9 @@ from pyarrow import parquet
 from pyarrow import table as arrow_table
 from typer.testing import CliRunner
 
-from epiboost import EpiBoostRegressor, commands, tables
+from epiboost import EpiBoostRegressor
+from epiboost._cli import commands
+from epiboost._cli import files as tables
 
 SMALL = ("--members", "2", "--trees", "5", "--seed", "0", "--jobs", "1")
 N = 60
@@ -222,7 +224,7 @@ def test_codes_with_leading_zeros_are_numbers_unless_they_are_named(write):
 # The command
 
 
-@pytest.mark.parametrize("module", ["epiboost", "epiboost.cli"])
+@pytest.mark.parametrize("module", ["epiboost", "epiboost._cli.main"])
 def test_the_package_runs_as_the_command(module):
     command = [sys.executable, "-m", module, "--help"]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from epiboost._boosting.gradient_grid import on_grid
 from epiboost.distributed import borders
 from epiboost.distributed.borders import Counts, StandIns, whole_weights
 from epiboost.distributed.cluster import dealt
-from epiboost.distributed.exact import UNIT, exact_sum
+from epiboost.distributed.exact_sums import UNIT, exact_sum
 from epiboost.distributed.summary import Moments, Summary
-from epiboost.engines.grid import on_grid
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 singles = st.floats(allow_nan=False, allow_infinity=False, width=32)
@@ -24,7 +24,7 @@ def test_a_sum_is_exact(values):
 
 
 def test_long_sums_are_made_of_pieces(monkeypatch):
-    monkeypatch.setattr("epiboost.distributed.exact._AT_ONCE", 7)
+    monkeypatch.setattr("epiboost.distributed.exact_sums._AT_ONCE", 7)
     values = np.random.default_rng(0).normal(size=100)
     assert exact_sum(values) * UNIT == sum(map(Fraction, values.tolist()))
 

@@ -13,8 +13,8 @@ import pytest
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost.distributed import cluster as cluster_module
 from epiboost.distributed.cluster import ClusterError
-from epiboost.engines import native
-from epiboost.engines.chains import train_here, train_on_cluster
+from epiboost.engines.native import engine as native
+from epiboost.engines.native.chains import train_here, train_on_cluster
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -63,7 +63,7 @@ def at_the_first_member(monkeypatch, happen):
         yield report
 
     with monkeypatch.context() as patched:
-        patched.setattr("epiboost._base.progress_bar", bar)
+        patched.setattr("epiboost._estimators.base.progress_bar", bar)
         yield reports
 
 
@@ -114,7 +114,7 @@ def test_trials_of_combinations_are_made_here(table, monkeypatch):
 
 def test_the_table_travels_to_each_worker_once(client, table):
     def count():
-        from epiboost.engines.chains import ChainTable
+        from epiboost.engines.native.chains import ChainTable
 
         ChainTable.arrivals = 0
         take = ChainTable.__setstate__
@@ -126,7 +126,7 @@ def test_the_table_travels_to_each_worker_once(client, table):
         ChainTable.__setstate__ = counted
 
     def arrivals():
-        from epiboost.engines.chains import ChainTable
+        from epiboost.engines.native.chains import ChainTable
 
         return ChainTable.arrivals
 
@@ -204,7 +204,7 @@ def test_an_error_of_the_work_is_not_taken_for_one_of_the_cluster(client, table,
     def full(_table, _member, *, threads):  # noqa: ARG001
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("epiboost.engines.chains._member", full)
+    monkeypatch.setattr("epiboost.engines.native.chains._member", full)
     with pytest.raises(OSError, match="No space left on device"):
         EpiBoostRegressor(**SMALL, n_jobs="dask").fit(*table)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost._dask import kind_of
+from epiboost._inputs.dask_collections import kind_of
 from epiboost.distributed.cluster import ClusterError
 from epiboost.distributed.sketch import Atoms, Sketch
 

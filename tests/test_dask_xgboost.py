@@ -10,17 +10,19 @@ import numpy as np
 import pytest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost.data import KnownColumns, check_regression_target, check_table
+from epiboost._boosting.gradient_grid import on_grid
+from epiboost._boosting.recipe import Recipe
+from epiboost._boosting.step_sizes import steps_of
+from epiboost._boosting.variance_guard import totals_here
+from epiboost._inputs.table import KnownColumns, check_regression_target, check_table
 from epiboost.distributed.partitions import aligned_partitions, some_rows
 from epiboost.distributed.rows import checked_parts, partitioned_rows
-from epiboost.engines import xgboost_crew, xgboost_dask, xgboost_leaves
-from epiboost.engines.grid import on_grid
-from epiboost.engines.guard import totals_here
-from epiboost.engines.steps import steps_of
-from epiboost.engines.xgboost_crew import Crew, fields_of, row_numbers
-from epiboost.engines.xgboost_dask import DistributedObjective
-from epiboost.engines.xgboost_leaves import totals_of_workers
-from epiboost.members import Recipe
+from epiboost.engines.xgboost import distributed as xgboost_dask
+from epiboost.engines.xgboost import leaves as xgboost_leaves
+from epiboost.engines.xgboost import workers as xgboost_crew
+from epiboost.engines.xgboost.distributed import DistributedObjective
+from epiboost.engines.xgboost.leaves import totals_of_workers
+from epiboost.engines.xgboost.workers import Crew, fields_of, row_numbers
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

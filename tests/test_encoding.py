@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epiboost import combinations, target_statistics
+from epiboost._binning.bins import Bins
+from epiboost._encoding import crosses as combinations
+from epiboost._encoding import target_statistics
+from epiboost._encoding.binned import BinnedEncoding
+from epiboost._encoding.crosses import Candidate, choose_combinations
+from epiboost._encoding.encoding import Encoding
+from epiboost._encoding.fit import fit_encoding
+from epiboost._encoding.intervals import Cuts
+from epiboost._encoding.target_statistics import STRENGTH, ordered, whole
 from epiboost._native import native
-from epiboost.binning import Bins
-from epiboost.combinations import Candidate, choose_combinations
-from epiboost.cuts import Cuts
-from epiboost.encoder import fit_encoding
-from epiboost.encoding import Encoding
-from epiboost.engines.encoded import BinnedEncoding
-from epiboost.target_statistics import STRENGTH, ordered, whole
 
 
 def rows(n=400, sizes=(0, 41, 4, 3), seed=0):

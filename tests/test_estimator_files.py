@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, persistence
-from epiboost.engines.native import NativeEngine
-from epiboost.persistence import ModelFileError
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost._files import model_file as persistence
+from epiboost._files.model_file import ModelFileError
+from epiboost.engines.native.engine import NativeEngine
 
 KINDS = ["single", "sgb", "sglb", "virtual"]
 RANDOM = np.random.default_rng(0)
@@ -562,7 +563,7 @@ def test_a_file_that_lies_about_its_columns_is_refused_and_does_not_crash(genuin
         from pathlib import Path
         import numpy as np
         from epiboost import EpiBoostRegressor
-        from epiboost.persistence import ModelFileError
+        from epiboost._files.model_file import ModelFileError
         for path in Path({str(tmp_path)!r}).glob("*.epib"):
             try:
                 model = EpiBoostRegressor.load(path)

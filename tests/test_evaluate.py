@@ -9,8 +9,10 @@ from matplotlib import image
 from pyarrow import csv
 from typer.testing import CliRunner
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, commands, metrics, persistence
-from epiboost.evaluation import evaluate
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, metrics
+from epiboost._cli import commands
+from epiboost._cli.evaluation import evaluate
+from epiboost._files import model_file as persistence
 
 SMALL = {"n_members": 3, "n_estimators": 30, "n_jobs": 1, "random_state": 0}
 RANDOM = np.random.default_rng(0)

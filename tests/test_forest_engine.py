@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost.engines.rows import learning_rows
+from epiboost._boosting.rows import learning_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost.ground import Ground
+from epiboost._inputs.feature_ranges import Ground
 
 SMALL = {"n_members": 2, "n_estimators": 5, "n_jobs": 1, "random_state": 0}
 FRAME = pd.DataFrame({"size": [1.0, 3.0, 2.0, 9.0], "age": [np.nan, 5.0, 7.0, 6.0], "town": ["a", "b", "a", "b"]})

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost.data import Dataset
-from epiboost.engines.guard import HONEST_PULLS, GuardedObjective, gradients_of, leaves_of
-from epiboost.engines.langevin import LangevinObjective
-from epiboost.engines.rows import learning_rows
-from epiboost.engines.steps import steps_of
+from epiboost._boosting.langevin import LangevinObjective
+from epiboost._boosting.rows import learning_rows
+from epiboost._boosting.step_sizes import steps_of
+from epiboost._boosting.variance_guard import HONEST_PULLS, GuardedObjective, gradients_of, leaves_of
+from epiboost._inputs.table import Dataset
 
 X = np.arange(12.0)[:, np.newaxis]
 Y = np.random.default_rng(0).normal(size=12)

@@ -51,7 +51,7 @@ def test_importing_the_package_does_not_import(imported, package):
 
 
 def test_importing_the_package_imports_the_estimators(imported):
-    assert {"epiboost", "epiboost.regressor", "epiboost.classifier"} <= imported
+    assert {"epiboost", "epiboost._estimators.regressor", "epiboost._estimators.classifier"} <= imported
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost._boosting.objectives import Normal
+from epiboost._boosting.recipe import Recipe
 from epiboost._native import native
-from epiboost.engines.chains import options_of
-from epiboost.members import Recipe
-from epiboost.objectives import Normal
+from epiboost.engines.native.chains import options_of
 
 KINDS = ["single", "sgb", "sglb", "virtual"]
 TASKS = ["regression", "binary", "multiclass"]

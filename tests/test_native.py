@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import reference
+from epiboost._binning.bins import Bins
+from epiboost._boosting.objectives import Normal
+from epiboost._boosting.recipe import Recipe
 from epiboost._native import available_instruction_sets, native
-from epiboost.binning import Bins
-from epiboost.engines.chains import options_of
-from epiboost.members import Recipe
-from epiboost.objectives import Normal
+from epiboost.engines.native.chains import options_of
 
 OBJECTIVES = {
     "normal": (0, (0.0, 0.0)),

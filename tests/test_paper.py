@@ -12,21 +12,26 @@ from scipy.stats import ttest_rel
 
 import paper_files
 from epiboost import EpiBoostRegressor
-from epiboost.members import Recipe
-from epiboost.paper import boosted, cells, experiments, findings, forests, origin, render, runner, sentences, tables
-from epiboost.paper.beside import beside
-from epiboost.paper.cells import DamagedCellError, Key
-from epiboost.paper.clock import Clock
-from epiboost.paper.costs import costs
-from epiboost.paper.differences import far_from_published, listed
-from epiboost.paper.packing import pack, unpack
+from epiboost._boosting.recipe import Recipe
+from epiboost.paper import experiments, runner
+from epiboost.paper.cells import cell as cells
+from epiboost.paper.cells import provenance as origin
+from epiboost.paper.cells.cell import DamagedCellError, Key
+from epiboost.paper.cells.packing import pack, unpack
+from epiboost.paper.cells.results import Results, collect
+from epiboost.paper.methods import boosted, forests
+from epiboost.paper.methods.clock import Clock
 from epiboost.paper.problem import CLASSIFICATION, REGRESSION, n_folds, outside_rows, problem
+from epiboost.paper.progress import Forecast, view
 from epiboost.paper.protocol import PAPER, REHEARSAL
-from epiboost.paper.published import published, spread_of
-from epiboost.paper.results import Results, collect
 from epiboost.paper.runner import Event
-from epiboost.paper.significance import not_different
-from epiboost.paper.view import Forecast, view
+from epiboost.paper.tables import build as tables
+from epiboost.paper.tables import findings, render, sentences
+from epiboost.paper.tables.costs import costs
+from epiboost.paper.tables.differences import far_from_published, listed
+from epiboost.paper.tables.engines import beside
+from epiboost.paper.tables.published import published, spread_of
+from epiboost.paper.tables.significance import not_different
 
 pytest.importorskip("pandas")
 
@@ -176,7 +181,7 @@ def test_a_forest_in_parts_is_the_forest():
 
 def test_deep_ensembles_learn_mean_and_variance_and_repeat_themselves():
     pytest.importorskip("torch")
-    from epiboost.paper.deep import Networks
+    from epiboost.paper.methods.deep import Networks
 
     rng = np.random.default_rng(0)
     X = rng.normal(3.0, 7.0, size=(955, 13))

@@ -8,13 +8,15 @@ import pytest
 from scipy.stats import norm
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost.members import Recipe
-from epiboost.paper import boosted, figures, forests, measures, natural
-from epiboost.paper.clock import Clock
-from epiboost.paper.measures import measure
+from epiboost._boosting.recipe import Recipe
+from epiboost._posterior.posterior import Posterior
+from epiboost.paper import figures
+from epiboost.paper.methods import boosted, forests, measures
+from epiboost.paper.methods import ngboost as natural
+from epiboost.paper.methods.clock import Clock
+from epiboost.paper.methods.measures import measure
 from epiboost.paper.problem import problem
 from epiboost.paper.protocol import PAPER, REHEARSAL
-from epiboost.posterior import Posterior
 
 pytest.importorskip("pandas")
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from epiboost import persistence
-from epiboost.persistence import FORMAT_VERSION, MAGIC, ModelFileError, read, write
+from epiboost._files import model_file as persistence
+from epiboost._files.model_file import FORMAT_VERSION, MAGIC, ModelFileError, read, write
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "U1", "U7"]
 PREFIX = struct.Struct("<4sIQ")

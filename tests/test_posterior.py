@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from epiboost import mixture as mixture_module
-from epiboost.posterior import Posterior
+from epiboost._posterior import mixture as mixture_module
+from epiboost._posterior.posterior import Posterior
 
 law = settings(deadline=None, max_examples=50)
 

@@ -6,7 +6,7 @@ from contextlib import redirect_stderr
 
 import pytest
 
-from epiboost.progress import no_progress, progress_bar
+from epiboost._progress import no_progress, progress_bar
 
 
 class Terminal(io.StringIO):

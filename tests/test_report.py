@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, commands, explaining, metrics
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, metrics
+from epiboost._cli import commands, explaining
 from epiboost.datasets import make_heart
 from epiboost.decisions import DomainDetector
 from epiboost.explain import Attribution

@@ -13,7 +13,7 @@ from epiboost import EpiBoostClassifier
 pytest.importorskip("jinja2", reason="reports need jinja2")
 pytest.importorskip("vl_convert", reason="reports need vl-convert-python")
 pytest.importorskip("shap", reason="reports need shap")
-from epiboost.report.texts import number
+from epiboost.report.formatting import number
 
 playwright = pytest.importorskip("playwright.sync_api", reason="a browser is driven by playwright, which is not here")
 

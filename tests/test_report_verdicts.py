@@ -13,10 +13,10 @@ pytest.importorskip("jinja2", reason="reports need jinja2")
 pytest.importorskip("vl_convert", reason="reports need vl-convert-python")
 pytest.importorskip("shap", reason="reports need shap")
 
-from epiboost.report.chance import usual_calibration_error
+from epiboost.report.collect import gather
 from epiboost.report.facts import Honesty
-from epiboost.report.gathering import gather
-from epiboost.report.sentences import _verdict, cards_of
+from epiboost.report.significance import usual_calibration_error
+from epiboost.report.verdicts import _verdict, cards_of
 
 SMALL = {"n_members": 3, "n_estimators": 50, "n_jobs": 1, "random_state": 0}
 RANDOM = np.random.default_rng(0)

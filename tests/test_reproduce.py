@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import paper_files
-from epiboost.paper import cells, origin, runner
+from epiboost.paper import runner
+from epiboost.paper.cells import cell as cells
+from epiboost.paper.cells import provenance as origin
 from epiboost.paper.experiments import EXPERIMENTS
 from epiboost.paper.problem import problem
 from epiboost.paper.protocol import REHEARSAL, Protocol
@@ -22,7 +24,7 @@ from epiboost.paper.reproduce import Order, reproduce, states
 pytest.importorskip("pandas")
 pytest.importorskip("typer")
 
-COMMAND = [sys.executable, "-c", "from epiboost.cli import main; main()", "reproduce"]
+COMMAND = [sys.executable, "-c", "from epiboost._cli.main import main; main()", "reproduce"]
 DATASETS = ("yacht", "adult")
 
 
@@ -37,7 +39,7 @@ def run(*arguments):
     """Run the command in this process."""
     from typer.testing import CliRunner
 
-    from epiboost.commands import app
+    from epiboost._cli.commands import app
 
     return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
 
@@ -299,7 +301,7 @@ def test_an_interrupt_is_one_line_and_what_is_done_is_kept(tmp_path):
 SLOW = """
 import sys, time
 from pathlib import Path
-from epiboost.paper import methods
+from epiboost.paper.methods import registry as methods
 
 def slow(key, *_):
     Path(sys.argv[-1], f"{key.fold}.started").touch()
@@ -308,7 +310,7 @@ def slow(key, *_):
 methods.run = slow  # in the processes of the pool too, which import this file
 
 if __name__ == "__main__":
-    from epiboost.cli import main
+    from epiboost._cli.main import main
     main()
 """
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from epiboost.uncertainty import (
+from epiboost._posterior.uncertainty import (
     Uncertainty,
     decompose_categorical,
     decompose_normal,

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epiboost.engines.langevin import LangevinObjective
-from epiboost.engines.prefixes import check_prefixes
-from epiboost.engines.rows import learning_rows
-from epiboost.engines.scores import parameters_of
-from epiboost.engines.steps import steps_of
-from epiboost.objectives import Objective, objective_from_header
+from epiboost._boosting.langevin import LangevinObjective
+from epiboost._boosting.objectives import Objective, objective_from_header
+from epiboost._boosting.rows import learning_rows
+from epiboost._boosting.scores import parameters_of
+from epiboost._boosting.step_sizes import steps_of
+from epiboost._boosting.truncation import check_prefixes
 
 
 @dataclass(frozen=True)

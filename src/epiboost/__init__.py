@@ -1,12 +1,12 @@
 """Gradient boosting that knows what it does not know."""
 
-from epiboost.calibrated import CalibratedClassifier, CalibratedRegressor
-from epiboost.classifier import EpiBoostClassifier
-from epiboost.fitted import posterior_from
-from epiboost.persistence import ModelFileError
-from epiboost.posterior import Posterior
-from epiboost.regressor import EpiBoostRegressor
-from epiboost.uncertainty import Uncertainty
+from epiboost._estimators.calibrated import CalibratedClassifier, CalibratedRegressor
+from epiboost._estimators.classifier import EpiBoostClassifier
+from epiboost._estimators.regressor import EpiBoostRegressor
+from epiboost._files.model_file import ModelFileError
+from epiboost._posterior.fitted import posterior_from
+from epiboost._posterior.posterior import Posterior
+from epiboost._posterior.uncertainty import Uncertainty
 
 __all__ = [
     "CalibratedClassifier",

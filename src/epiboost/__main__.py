@@ -1,6 +1,6 @@
 """``python -m epiboost`` is the command ``epiboost``."""
 
-from epiboost.cli import main
+from epiboost._cli.main import main
 
 if __name__ == "__main__":
     main()

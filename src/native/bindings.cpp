@@ -10,15 +10,15 @@
 #include <memory>
 #include <stdexcept>
 
-#include "bins.hpp"
-#include "decomposition.hpp"
-#include "keys.hpp"
-#include "noise.hpp"
-#include "ordered.hpp"
-#include "predictor.hpp"
-#include "threads.hpp"
-#include "trainer.hpp"
-#include "writer.hpp"
+#include "bins/bins.hpp"
+#include "categories/keys.hpp"
+#include "categories/ordered.hpp"
+#include "categories/writer.hpp"
+#include "core/noise.hpp"
+#include "core/threads.hpp"
+#include "prediction/decomposition.hpp"
+#include "prediction/predictor.hpp"
+#include "training/trainer.hpp"
 
 namespace nb = nanobind;
 

@@ -26,12 +26,12 @@ from scipy.special import bdtr, betaincinv
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from epiboost._calibration import check_share
+from epiboost._inputs.labels import label_codes
+from epiboost._posterior.conformal import check_share
+from epiboost._posterior.uncertainty import Measure, check_measure, real_numbers
+from epiboost._posterior.unwrap import Wrapped, unwrap
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.decisions.measures import measured
-from epiboost.labels import label_codes
-from epiboost.uncertainty import Measure, check_measure, real_numbers
-from epiboost.wrapped import Wrapped, unwrap
 
 _N_LINES = 20
 

@@ -18,9 +18,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from epiboost._posterior.posterior import Posterior
+from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import Floats, Integers
-from epiboost.posterior import Posterior
-from epiboost.wrapped import unwrap
 
 Strategy: TypeAlias = Literal["knowledge", "total", "random"]
 """What makes a row worth a label."""

@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from epiboost._calibration import check_share, conformal_quantile
+from epiboost._posterior.conformal import check_share, conformal_quantile
+from epiboost._posterior.uncertainty import Measure, check_measure
+from epiboost._posterior.unwrap import Wrapped, unwrap
 from epiboost._typing import Floats, Integers
 from epiboost.decisions.measures import measured
-from epiboost.uncertainty import Measure, check_measure
-from epiboost.wrapped import Wrapped, unwrap
 
 
 @dataclass(frozen=True, slots=True)

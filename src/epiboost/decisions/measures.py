@@ -4,8 +4,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from epiboost._posterior.uncertainty import Measure, Uncertainty
 from epiboost._typing import Floats
-from epiboost.uncertainty import Measure, Uncertainty
 
 
 class KnowsUncertainty(Protocol):

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from epiboost._binning.bins import Bins
 from epiboost._typing import AnyArray
-from epiboost.binning import Bins
 
 MOST_VALUES = 1 << 16
 """Distinct values of a column that are told apart for certain."""

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from epiboost._dask import kind_of
+from epiboost._inputs.dask_collections import kind_of
 from epiboost._optional import require
 from epiboost._typing import AnyArray
 from epiboost.distributed.cluster import cluster_errors, dealt, default_client, wait_for_a_worker

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from epiboost._boosting.objectives import Objective
+from epiboost._inputs.table import check_largest_weight, class_numbers, weight_of_rows
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats
-from epiboost.data import check_largest_weight, class_numbers, weight_of_rows
 from epiboost.distributed.borders import Counts, StandIns, counts_of, merged_columns, whole_weights
 from epiboost.distributed.partitions import Reader, computed, each_of, held, read_part
 from epiboost.distributed.summary import Moments, Summary
-from epiboost.objectives import Objective
 
 Target = Callable[[Any], AnyArray]
 """Checks a partition's targets: values, or labels."""

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from epiboost._dask import kind_of
+from epiboost._inputs.dask_collections import kind_of
 from epiboost._optional import require
 from epiboost._typing import AnyArray
 

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from epiboost._binning.bins import Bins
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats
-from epiboost.binning import Bins
 from epiboost.distributed.partitions import Reader, computed, read_part
 
 _MOST_ATOMS = 1 << 14  # some sixty for each of 255 bins

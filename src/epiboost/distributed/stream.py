@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from epiboost._binning.bins import BinnedTable, Bins
 from epiboost._typing import AnyArray, Bytes, Floats
-from epiboost.binning import BinnedTable, Bins
 from epiboost.distributed.partitions import Reader, batches, each_of, partitions_of, read_part
 from epiboost.distributed.sketch import sketch_partitions
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from epiboost._boosting.objectives import BINARY, Bernoulli, Categorical, Normal, Objective
 from epiboost._typing import Floats
-from epiboost.distributed.exact import UNIT, exact_sum
-from epiboost.objectives import BINARY, Bernoulli, Categorical, Normal, Objective
+from epiboost.distributed.exact_sums import UNIT, exact_sum
 
 
 @dataclass(frozen=True, slots=True)

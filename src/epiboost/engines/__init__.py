@@ -5,7 +5,7 @@
 """
 
 from epiboost.engines.base import Engine, Forest
-from epiboost.engines.table import (
+from epiboost.engines.registry import (
     check_asked,
     engine_named,
     engine_names,

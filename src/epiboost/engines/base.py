@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from epiboost._boosting.recipe import MemberSpec
+from epiboost._inputs.table import Dataset
+from epiboost._progress import Progress
 from epiboost._typing import AnyArray, Floats
-from epiboost.data import Dataset
-from epiboost.members import MemberSpec
-from epiboost.progress import Progress
 
 
 @runtime_checkable

@@ -7,9 +7,9 @@ import narwhals as nw
 import numpy as np
 
 from epiboost._optional import require
+from epiboost._posterior.uncertainty import Frame, FrameBackend
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.explain.game import Explained
-from epiboost.uncertainty import Frame, FrameBackend
 
 Unit: TypeAlias = Literal["variance", "nats", "probability", "target"]
 """What the values are measured in: squared units of the target, nats, a probability, or units of the target."""

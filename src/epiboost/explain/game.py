@@ -20,11 +20,11 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from epiboost._base import BaseEpiBoost
+from epiboost._estimators.base import BaseEpiBoost
+from epiboost._estimators.calibrated.base import BaseCalibrated
+from epiboost._inputs.table import check_table
+from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Floats
-from epiboost.calibrated.base import BaseCalibrated
-from epiboost.data import check_table
-from epiboost.posterior import Posterior
 
 Explained: TypeAlias = Literal["knowledge", "data", "total", "mean"]
 """What can be explained: a part of the uncertainty, or the prediction."""

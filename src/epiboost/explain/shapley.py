@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from epiboost._inputs.raw_values import cells, names_of
 from epiboost._optional import require
+from epiboost._posterior.unwrap import Wrapped, unwrap
+from epiboost._progress import Progress, progress_bar
 from epiboost._typing import AnyArray, Floats
-from epiboost.cells import cells, names_of
 from epiboost.explain.attribution import Attribution, Unit
 from epiboost.explain.game import Explained, Game, check_explained, numbers_of, reader_of_numbers
-from epiboost.progress import Progress, progress_bar
-from epiboost.wrapped import Wrapped, unwrap
 
 _FEWEST_COALITIONS = 512
 _COALITIONS_A_FEATURE = 20

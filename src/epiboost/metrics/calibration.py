@@ -7,8 +7,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from epiboost._estimators.calibrated import CalibratedRegressor
+from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Family, Floats
-from epiboost.calibrated import CalibratedRegressor
 from epiboost.metrics.inputs import (
     Prediction,
     average,
@@ -19,7 +20,6 @@ from epiboost.metrics.inputs import (
     check_weight,
 )
 from epiboost.metrics.intervals import interval_coverage_score
-from epiboost.posterior import Posterior
 
 Bins: TypeAlias = Literal["uniform", "quantile"]
 """Whether bins of confidence are equally wide, or hold equally many samples."""

@@ -21,15 +21,15 @@ import narwhals as nw
 import numpy as np
 
 from epiboost._optional import require
-from epiboost._typing import Family, Floats
-from epiboost.metrics.inputs import Prediction, check_prediction
-from epiboost.uncertainty import (
+from epiboost._posterior.uncertainty import (
     FrameBackend,
     decompose_categorical,
     decompose_normal,
     expected_pairwise_kl,
     reverse_mutual_information,
 )
+from epiboost._typing import Family, Floats
+from epiboost.metrics.inputs import Prediction, check_prediction
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
 _BREAKS = np.array([-9.0, -4.5, -2.0, 0.0, 2.0, 4.5, 9.0])

@@ -6,10 +6,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from epiboost._inputs.labels import check_classes, label_codes
+from epiboost._posterior.posterior import Posterior
+from epiboost._posterior.uncertainty import real_numbers
 from epiboost._typing import AnyArray, Family, Floats, Integers
-from epiboost.labels import check_classes, label_codes
-from epiboost.posterior import Posterior
-from epiboost.uncertainty import real_numbers
 
 Prediction: TypeAlias = Posterior | npt.ArrayLike
 """What a model predicts: a posterior, or the plain array of its parameters."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
+from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Family, Floats
 from epiboost.metrics.inputs import (
     Prediction,
@@ -20,7 +21,6 @@ from epiboost.metrics.inputs import (
     check_values,
     check_weight,
 )
-from epiboost.posterior import Posterior
 
 _SQRT_TWO_PI = float(np.sqrt(2 * np.pi))
 

@@ -24,8 +24,8 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from epiboost._inputs.labels import check_present, check_same_kind
 from epiboost._typing import Floats
-from epiboost.labels import check_present, check_same_kind
 from epiboost.metrics.inputs import check_uncertainty, check_values, check_weight
 
 Loss: TypeAlias = Literal["auto", "zero_one", "squared", "absolute"]

@@ -20,15 +20,15 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from epiboost._calibration import check_share
+from epiboost._posterior.conformal import check_share
+from epiboost._posterior.uncertainty import Measure, check_measure
+from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import Floats
 from epiboost.metrics.calibration import check_n_bins, reliability_of_model
 from epiboost.metrics.detection import ood_auc_score, ood_average_precision_score, ood_false_positive_rate
 from epiboost.metrics.intervals import interval_coverage_score, interval_width
 from epiboost.metrics.losses import brier_loss, crps_loss, negative_log_likelihood_loss
 from epiboost.metrics.ranking import Loss, prediction_rejection_score
-from epiboost.uncertainty import Measure, check_measure
-from epiboost.wrapped import unwrap
 
 _Scoring: TypeAlias = Callable[..., float]
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from epiboost.paper.cells import Key
-from epiboost.paper.methods import METHODS
+from epiboost.paper.cells.cell import Key
+from epiboost.paper.methods.registry import METHODS
 from epiboost.paper.problem import CLASSIFICATION, REGRESSION, n_folds
 
 ENGINES = ("native", "catboost", "lightgbm", "xgboost")

@@ -16,15 +16,15 @@ from scipy.spatial import cKDTree
 from sklearn.metrics import roc_auc_score
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost._atomic import whole_file
+from epiboost._boosting.recipe import EnsembleKind
+from epiboost._files.atomic import whole_file
 from epiboost._optional import require
+from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._typing import AnyArray, Floats
 from epiboost.datasets import Heart, Spiral, make_heart, make_spiral, spiral_features
-from epiboost.members import EnsembleKind
-from epiboost.paper.origin import versions
+from epiboost.paper.cells.provenance import versions
 from epiboost.paper.protocol import REHEARSAL, Protocol
 from epiboost.plots import HeatMap, MapDisplay, spiral_grid
-from epiboost.uncertainty import Uncertainty
 
 _HEART_RATE, _SPIRAL_RATE, _DEPTH = 0.3, 0.1, 6
 _SEED = 0

@@ -6,20 +6,24 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from epiboost._atomic import whole_file
+from epiboost._files.atomic import whole_file
 from epiboost.datasets import DamagedDataError, MissingDataError
-from epiboost.paper import cells, figures, origin, render, runner, tables
-from epiboost.paper.beside import beside
-from epiboost.paper.cells import Content, Key
-from epiboost.paper.costs import costs
-from epiboost.paper.differences import far_from_published, listed
+from epiboost.paper import figures, runner
+from epiboost.paper.cells import cell as cells
+from epiboost.paper.cells import provenance as origin
+from epiboost.paper.cells.cell import Content, Key
+from epiboost.paper.cells.results import Results, collect
 from epiboost.paper.experiments import ENGINES, EXPERIMENTS, GROUPS, keys_of, named
-from epiboost.paper.findings import findings
-from epiboost.paper.methods import METHODS
+from epiboost.paper.methods.registry import METHODS
 from epiboost.paper.problem import CLASSIFICATION, REGRESSION, outside_source, problem
+from epiboost.paper.progress import view
 from epiboost.paper.protocol import PAPER, REHEARSAL, Protocol
-from epiboost.paper.results import Results, collect
-from epiboost.paper.view import view
+from epiboost.paper.tables import build as tables
+from epiboost.paper.tables import render
+from epiboost.paper.tables.costs import costs
+from epiboost.paper.tables.differences import far_from_published, listed
+from epiboost.paper.tables.engines import beside
+from epiboost.paper.tables.findings import findings
 
 REHEARSED = "A rehearsal on tiny models: these figures mean nothing."
 

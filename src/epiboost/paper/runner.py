@@ -19,10 +19,11 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-from epiboost.paper import cells, methods
-from epiboost.paper.cells import Content, DamagedCellError, Key, UnknownCellError
-from epiboost.paper.methods import METHODS
-from epiboost.paper.origin import cores, why_older
+from epiboost.paper.cells import cell as cells
+from epiboost.paper.cells.cell import Content, DamagedCellError, Key, UnknownCellError
+from epiboost.paper.cells.provenance import cores, why_older
+from epiboost.paper.methods import registry as methods
+from epiboost.paper.methods.registry import METHODS
 from epiboost.paper.protocol import Protocol
 
 Unit = tuple[Key, ...]

@@ -8,9 +8,9 @@ from epiboost.plots.attribution import AttributionDisplay, RowAttributionDisplay
 from epiboost.plots.calibration import CalibrationDisplay
 from epiboost.plots.domain import DomainDisplay
 from epiboost.plots.maps import HeartDisplay, HeatMap, MapDisplay, border_segments
-from epiboost.plots.plane import SpiralDisplay, spiral_grid
 from epiboost.plots.rejection import RejectionDisplay
-from epiboost.plots.scatter import UncertaintyDisplay
+from epiboost.plots.spiral import SpiralDisplay, spiral_grid
+from epiboost.plots.uncertainty import UncertaintyDisplay
 
 __all__ = [
     "AttributionDisplay",

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
+from epiboost._posterior.posterior import Posterior
+from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import AnyArray, Family
 from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve, reliability_of_model
 from epiboost.metrics.inputs import Prediction
 from epiboost.plots.style import BLUE, GREY, new_axes, plain
-from epiboost.posterior import Posterior
-from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

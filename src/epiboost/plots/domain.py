@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
+from epiboost._posterior.uncertainty import Measure, check_measure
+from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import Floats
 from epiboost.metrics.detection import check_is_out, ood_auc_score
 from epiboost.metrics.inputs import check_values
 from epiboost.plots.style import BLACK, BLUE, GREY, ORANGE, new_axes, plain, scale_by_logarithm
-from epiboost.uncertainty import Measure, check_measure
-from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

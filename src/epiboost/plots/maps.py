@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from epiboost._optional import require
+from epiboost._posterior.uncertainty import Uncertainty
+from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import AnyArray, Floats
 from epiboost.datasets import Heart
-from epiboost.uncertainty import Uncertainty
-from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

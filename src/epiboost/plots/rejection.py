@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
+from epiboost._posterior.uncertainty import Uncertainty
+from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import Floats
 from epiboost.metrics.ranking import Loss, RejectionCurve, UndefinedScoreError, rejection_curve
 from epiboost.plots.style import BLACK, GREY, MEASURE_STYLES, new_axes, plain
-from epiboost.uncertainty import Uncertainty
-from epiboost.wrapped import unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from epiboost._typing import Floats
-from epiboost.report.chance import CLEAR
-from epiboost.report.drawing import HEIGHT, WIDTH, axis_of, floor_of, scale_of, span_of, svg_of
+from epiboost.report.chart_style import HEIGHT, WIDTH, axis_of, floor_of, scale_of, span_of, svg_of
 from epiboost.report.facts import Driver, Facts
-from epiboost.report.foreign_facts import Domain
-from epiboost.report.texts import number, percent
+from epiboost.report.formatting import number, percent
+from epiboost.report.ood_facts import Domain
+from epiboost.report.significance import CLEAR
 
 _N_BINS = 32
 _BAR_STEP = 22

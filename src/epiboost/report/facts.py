@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from epiboost._posterior.uncertainty import Measure
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.metrics import RejectionCurve, ReliabilityCurve
-from epiboost.report.foreign_facts import Domain, Foreign
-from epiboost.uncertainty import Measure
+from epiboost.report.ood_facts import Domain, Foreign
 
 Task: TypeAlias = Literal["regression", "classification"]
 """What is predicted."""

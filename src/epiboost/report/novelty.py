@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from epiboost._base import BaseEpiBoost
+from epiboost._estimators.base import BaseEpiBoost
+from epiboost._inputs.feature_ranges import Ground
+from epiboost._inputs.raw_values import names_of
+from epiboost._posterior.unwrap import Wrapped
 from epiboost._typing import AnyArray
-from epiboost.cells import names_of
 from epiboost.explain.game import numbers_of
-from epiboost.ground import Ground
-from epiboost.report.foreign_facts import NewColumn, Novelty
-from epiboost.report.recipe import inner_of
-from epiboost.report.texts import distinct
-from epiboost.wrapped import Wrapped
+from epiboost.report.formatting import distinct
+from epiboost.report.model_facts import inner_of
+from epiboost.report.ood_facts import NewColumn, Novelty
 
 _TOLERATED = 0.02
 _FEW = 2

@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epiboost._atomic import whole_file
+from epiboost._files.atomic import whole_file
 from epiboost._optional import require
 from epiboost.explain.shapley import import_shap
 from epiboost.report import charts
+from epiboost.report.collect import MOST_LISTED, MOST_POINTS, gather
 from epiboost.report.facts import Facts, Listed
-from epiboost.report.gathering import MOST_LISTED, MOST_POINTS, gather
-from epiboost.report.sentences import cards_of, error_text, threshold_text
-from epiboost.report.texts import count, number, percent, words
+from epiboost.report.formatting import count, number, percent, words
+from epiboost.report.verdicts import cards_of, error_text, threshold_text
 
 _FRAME = '<iframe srcdoc="{}" style="width:100%;height:800px;border:0" title="Report on a model"></iframe>'
 _MOST_CLASSES = 30

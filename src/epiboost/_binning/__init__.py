@@ -1,0 +1,1 @@
+"""Numbers to bins, and rows in canonical order."""

@@ -1,0 +1,1 @@
+"""The paper's method: ensemble recipes, Langevin noise, step sizes, variance guard, virtual members, objectives."""

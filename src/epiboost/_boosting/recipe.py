@@ -1,0 +1,189 @@
+"""From what a user asks for to what each member is.
+
+======== ============================================ ========================================
+ensemble members                                      where they differ
+======== ============================================ ========================================
+single   one chain                                    there is only one
+sgb      independent chains                           each tree sees a random half of the rows
+sglb     independent chains                           Langevin noise on every gradient
+virtual  truncations of one chain                     Langevin noise, and how far the chain has come
+======== ============================================ ========================================
+
+>>> Recipe(ensemble="virtual", n_members=4, n_estimators=100).prefixes
+(62, 75, 87, 100)
+"""
+
+import numbers
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from epiboost._binning.bins import MAX_BINS
+
+EnsembleKind = Literal["single", "sgb", "sglb", "virtual"]
+MAX_DEPTH = 8
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSpec:
+    """Everything an engine needs to train one chain, but for the data.
+
+    Attributes
+    ----------
+    seed : int
+        Names the chain's random numbers.
+    subsample : float
+        Share of the rows that each tree sees.
+    temperature : float or None
+        None for boosting without noise and shrinkage. Else the variance of the noise on each gradient is
+        ``temperature * 2 / (N * learning_rate)`` and each step shrinks the model by ``1 - learning_rate / (2 N)``,
+        where N is the weight of all rows.
+    variance_guard : float
+        More leaf regularisation for the log standard deviation; 0 for none.
+    structure_rows : int or None
+        Rows on which each tree chooses its splits; None for all.
+    patience : int or None
+        Trees without a better evaluation loss before the chain stops.
+    """
+
+    seed: int
+    n_estimators: int
+    learning_rate: float
+    max_depth: int
+    l2: float
+    max_bins: int
+    subsample: float
+    temperature: float | None
+    variance_guard: float
+    structure_rows: int | None
+    patience: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """An ensemble as the user asks for it; the checks of the parameters are here."""
+
+    ensemble: EnsembleKind = "sglb"
+    n_members: int = 10
+    n_estimators: int = 1000
+    learning_rate: float = 0.1
+    max_depth: int = 6
+    subsample: float | None = None
+    l2: float = 3.0
+    max_bins: int = 255
+    temperature: float = 1.0
+    variance_guard: float = 0.0
+    structure_rows: int | None = 62_000
+    early_stopping_rounds: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be trained, saying what was got and what is allowed."""
+        if self.ensemble not in get_args(EnsembleKind):
+            message = f"ensemble must be one of {', '.join(map(repr, get_args(EnsembleKind)))}; got {self.ensemble!r}"
+            raise ValueError(message)
+        _require_whole("n_members", self.n_members, 1)
+        _require_whole("n_estimators", self.n_estimators, 1)
+        _require_whole("max_depth", self.max_depth, 1, MAX_DEPTH)
+        _require_whole("max_bins", self.max_bins, 2, MAX_BINS)
+        _require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0)
+        _require_number("l2", self.l2, at_least=0.0)
+        _require_number("temperature", self.temperature, at_least=0.0)
+        _require_number("variance_guard", self.variance_guard, at_least=0.0)
+        if self.subsample is not None:
+            _require_number("subsample", self.subsample, above=0.0, at_most=1.0)
+        if self.structure_rows is not None:
+            _require_whole("structure_rows", self.structure_rows, 1)
+        if self.early_stopping_rounds is not None:
+            _require_whole("early_stopping_rounds", self.early_stopping_rounds, 1)
+        if self.ensemble == "virtual":
+            self._check_virtual()
+
+    @classmethod
+    def of(cls, parameters: dict[str, Any]) -> "Recipe":
+        """Take what concerns the recipe from an estimator's parameters."""
+        return cls(**{field.name: parameters[field.name] for field in fields(cls) if field.name in parameters})
+
+    @property
+    def n_chains(self) -> int:
+        """How many chains are trained."""
+        return self.n_members if self.ensemble in {"sgb", "sglb"} else 1
+
+    @property
+    def n_members_in_all(self) -> int:
+        """How many members a posterior has."""
+        return 1 if self.ensemble == "single" else self.n_members
+
+    @property
+    def prefixes(self) -> tuple[int, ...] | None:
+        """Tree counts at which a chain is a member: evenly spaced over its second half. None: whole chains."""
+        if self.ensemble != "virtual":
+            return None
+        half = self.n_estimators // 2
+        return tuple(half + (i + 1) * (self.n_estimators - half) // self.n_members for i in range(self.n_members))
+
+    def specs(self, seed: int) -> tuple[MemberSpec, ...]:
+        """Return one spec a chain; the first chains are the same whatever the number of members."""
+        noisy = self.ensemble in {"sglb", "virtual"}
+        default_subsample = 0.5 if self.ensemble == "sgb" else 1.0
+        seeds = np.random.SeedSequence(seed).generate_state(self.n_chains, np.uint64)
+        return tuple(
+            MemberSpec(
+                seed=int(own_seed),
+                n_estimators=int(self.n_estimators),
+                learning_rate=float(self.learning_rate),
+                max_depth=int(self.max_depth),
+                l2=float(self.l2),
+                max_bins=int(self.max_bins),
+                subsample=default_subsample if self.subsample is None else float(self.subsample),
+                temperature=float(self.temperature) if noisy else None,
+                variance_guard=float(self.variance_guard),
+                structure_rows=self.structure_rows,
+                patience=self.early_stopping_rounds,
+            )
+            for own_seed in seeds
+        )
+
+    def _check_virtual(self) -> None:
+        if self.early_stopping_rounds is not None:
+            message = (
+                "ensemble='virtual' takes its members from the second half of one whole chain, which early stopping "
+                "would cut off; leave early_stopping_rounds at None, or use ensemble='sglb'"
+            )
+            raise ValueError(message)
+        second_half = self.n_estimators - self.n_estimators // 2
+        if self.n_members > second_half:
+            message = (
+                f"ensemble='virtual' takes its members from the second half of the chain, which has {second_half} "
+                f"trees; n_members={self.n_members} is more than that"
+            )
+            raise ValueError(message)
+
+
+def _require_whole(name: str, value: object, least: int, most: int | None = None) -> None:
+    allowed = f"of at least {least} and below 2^31" if most is None else f"from {least} to {most}"
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or not least <= int(value) <= (_MOST if most is None else most):  # type: ignore[call-overload]
+        message = f"{name} must be a whole number {allowed}; got {value!r}"
+        raise ValueError(message)
+
+
+def _require_number(
+    name: str, value: object, *, above: float | None = None, at_least: float | None = None, at_most: float | None = None
+) -> None:
+    limits = []
+    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else float("nan")
+    fits = bool(np.isfinite(number))
+    if above is not None:
+        limits.append(f"above {above:g}")
+        fits = fits and number > above
+    if at_least is not None:
+        limits.append(f"of at least {at_least:g}")
+        fits = fits and number >= at_least
+    if at_most is not None:
+        limits.append(f"at most {at_most:g}")
+        fits = fits and number <= at_most
+    if not fits:
+        message = f"{name} must be a number {' and '.join(limits)}; got {value!r}"
+        raise ValueError(message)

@@ -1,0 +1,1 @@
+"""Categories to numbers: target statistics, feature crosses, and their lookup at prediction."""

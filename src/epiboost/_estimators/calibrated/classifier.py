@@ -1,0 +1,200 @@
+"""The calibrated classifier: probabilities at the right temperature, and sets of classes with a guarantee."""
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from epiboost._estimators.calibrated.base import BaseCalibrated
+from epiboost._inputs.labels import label_codes
+from epiboost._posterior.conformal import fit_temperature, temper
+from epiboost._posterior.posterior import Posterior
+from epiboost._typing import AnyArray, Floats
+from epiboost.distributed.scoring import lazily
+
+
+class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier whose probabilities are calibrated and whose sets of classes hold the true one as often as they say.
+
+    The temperature that makes the held-out labels most likely is learned on one part of the calibration rows. The other
+    part says how improbable a class may be and still belong to the set: the conformal quantile of one minus the
+    probability of the true class. The most probable class always belongs to it. `model.calibrate` makes it.
+
+    Parameters
+    ----------
+    model : EpiBoostClassifier
+        A fitted model. It is kept as it is when `fit` is called: fitted anew, it does not change this one.
+    scale_share : float, default=0.25
+        About the share of the calibration rows from which the temperature is learned: the rest is brought to a number
+        that guarantees 0.5, 0.8, 0.9 and 0.95 and no more. Sets hold the true class more often all the same where the
+        most probable class, which always belongs to them, is right more often than that.
+    random_state : int or None, default=0
+        The seed of the split of the calibration rows; None is another split each time.
+
+    Attributes
+    ----------
+    model_ : EpiBoostClassifier
+        The model as it was when it was calibrated.
+    temperature_ : float
+        Above 1: the model was too sure.
+    scores_ : array of shape (n,)
+        One minus the probability of the true class for the other rows, in order.
+    classes_ : array of shape (classes,)
+
+    References
+    ----------
+    M. Sadinle, J. Lei, L. Wasserman: Least ambiguous set-valued classifiers with bounded error levels. Journal of the
+    American Statistical Association, 2019. C. Guo, G. Pleiss, Y. Sun, K. Weinberger: On calibration of modern neural
+    networks. ICML 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from epiboost import EpiBoostClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(900, 2))
+    >>> y = np.where(X[:, 0] + rng.normal(size=900) > 0, "yes", "no")
+    >>> model = EpiBoostClassifier(n_members=3, n_estimators=50, random_state=0).fit(X[:300], y[:300])
+    >>> calibrated = model.calibrate(X[300:600], y[300:600])
+    >>> calibrated.predict_set([[3.0, 0.0], [0.0, 0.0]], coverage=0.9)
+    array([[False,  True],
+           [ True,  True]])
+    """
+
+    _family = "categorical"
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Labels, in the order of the probabilities."""
+        classes: AnyArray = self._kept.classes_
+        return classes
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
+        """Calibrate on rows that the model has not been trained or early-stopped on.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+            At least 4 rows; a coverage of 0.9 takes 9 rows that guarantee, one of 0.99 takes 99.
+        y : array of shape (n,)
+            Labels that the model knows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For fewer than 4 rows, tables of different lengths, labels that the model does not know, a
+            ``scale_share`` that is not between 0 and 1, and a model of another kind.
+        """
+        labels, posterior = self._rows(X, y)
+        codes, parameters = label_codes(labels, self.classes_, name="y"), posterior.parameters
+        for_scales, for_guarantee = self._parts(len(codes))
+        self.temperature_: float = fit_temperature(parameters[:, for_scales], codes[for_scales])
+        probability = temper(parameters, self.temperature_).mean(axis=0)
+        self.scores_: Floats = np.sort(1.0 - probability[for_guarantee, codes[for_guarantee]])
+        return self
+
+    @lazily
+    def predict(self, X: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
+        """Predict the most probable label.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        labels: AnyArray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return labels
+
+    @lazily
+    def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
+        """Predict calibrated class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        array of shape (n, classes)
+            In the order of ``classes_``.
+        """
+        return self.predict_posterior(X).mean
+
+    @lazily
+    def predict_log_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
+        """Predict the logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        array of shape (n, classes)
+            In the order of ``classes_``; minus infinity for a class held impossible.
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
+
+    @lazily
+    def predict_set(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> npt.NDArray[np.bool_]:  # noqa: ANN401
+        """Predict sets of classes that hold the true one with at least the given probability.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        coverage : float or sequence of shape (k,), default=0.9
+            Strictly between 0 and 1. A set of a larger coverage contains those of smaller ones.
+
+        Returns
+        -------
+        array of bool, of shape (n, classes), or (n, k, classes) for k coverages
+            Which classes belong to the set, in the order of ``classes_``; at least the most probable one.
+
+        Raises
+        ------
+        ValueError
+            If there are too few calibration rows to guarantee a coverage.
+        """
+        quantile = self._quantiles(coverage)
+        probability = self.predict_proba(X)
+        if quantile.ndim:
+            probability = probability[:, np.newaxis, :]
+        most_probable = probability == probability.max(axis=-1, keepdims=True)
+        belongs: npt.NDArray[np.bool_] = (1.0 - probability <= quantile[..., np.newaxis]) | most_probable
+        return belongs
+
+    def predict_posterior(self, X: Any) -> Posterior:  # noqa: ANN401 (anything a user may pass)
+        """Return the members' probabilities at the learned temperature.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        Posterior
+        """
+        check_is_fitted(self, "scores_")
+        parameters = temper(self.model_.predict_posterior(X).parameters, self.temperature_)
+        return Posterior(parameters, "categorical", self.classes_)
+
+    def _calibration_to_file(self) -> dict[str, AnyArray]:
+        return {"calibration_scores": self.scores_, "calibration_temperature": np.array(self.temperature_)}
+
+    def _calibration_from_file(self, arrays: dict[str, AnyArray]) -> None:
+        temperature = float(arrays["calibration_temperature"])
+        if not (np.isfinite(temperature) and temperature > 0.0):
+            message = f"the temperature must be a positive number, got {temperature}"
+            raise ValueError(message)
+        self.temperature_ = temperature

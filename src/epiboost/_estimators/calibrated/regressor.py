@@ -1,0 +1,223 @@
+"""The calibrated regressor: intervals with a guarantee."""
+
+from typing import Any, Literal, Self, overload
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from epiboost._estimators.calibrated.base import BaseCalibrated
+from epiboost._posterior.conformal import Scales, fit_scales
+from epiboost._posterior.posterior import Posterior
+from epiboost._typing import AnyArray, Floats
+from epiboost.distributed.scoring import lazily
+
+_ANY_COVERAGE = 1e-9
+"""Of the interval whose middle is asked for: one that any number of rows guarantees."""
+
+_BEYOND_ROUNDING = 1.0 + 4.0 * float(np.finfo(np.float64).eps)
+"""So that the row whose score is the quantile lies in its own interval: scores and ends are rounded."""
+
+
+class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
+    """A regressor whose intervals hold the target as often as they say, guaranteed for any distribution.
+
+    The half-width of a row's interval is ``q * sqrt(constant + a * data + b * knowledge)``: two scales and a constant,
+    learned by maximum likelihood on one part of the calibration rows, and the conformal quantile q of the residuals so
+    scaled on the other part. `model.calibrate` makes it.
+
+    Uncertainties, the posterior and standard deviations are scaled in the same way. The scales are learned for
+    intervals: the guarantee does not extend to the posterior, whose likelihood may be worse than the model's own.
+
+    Parameters
+    ----------
+    model : EpiBoostRegressor
+        A fitted model. It is kept as it is when `fit` is called: fitted anew, it does not change this one.
+    scale_share : float, default=0.25
+        About the share of the calibration rows from which the scales are learned: the rest is brought to a number that
+        meets coverages of 0.5, 0.8, 0.9 and 0.95 exactly.
+    random_state : int or None, default=0
+        The seed of the split of the calibration rows; None is another split each time.
+
+    Attributes
+    ----------
+    model_ : EpiBoostRegressor
+        The model as it was when it was calibrated.
+    scales_ : Scales
+        ``constant``, ``data`` and ``knowledge``: the variance that a unit of each stands for.
+    scores_ : array of shape (n,)
+        Scaled absolute residuals of the other rows, in order.
+
+    References
+    ----------
+    J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani, L. Wasserman: Distribution-free predictive inference for regression.
+    Journal of the American Statistical Association, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from epiboost import EpiBoostRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(900, 1))
+    >>> y = X[:, 0] + np.where(X[:, 0] > 0, 0.5, 0.1) * rng.normal(size=900)
+    >>> model = EpiBoostRegressor(n_members=3, n_estimators=50, random_state=0).fit(X[:300], y[:300])
+    >>> calibrated = model.calibrate(X[300:600], y[300:600])
+    >>> interval = calibrated.predict_interval(X[600:], [0.5, 0.9])
+    >>> interval.shape
+    (300, 2, 2)
+    >>> inside = (interval[:, 1, 0] <= y[600:]) & (y[600:] <= interval[:, 1, 1])
+    >>> bool(abs(inside.mean() - 0.9) < 0.05)
+    True
+    """
+
+    _family = "normal"
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
+        """Calibrate on rows that the model has not been trained or early-stopped on.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+            At least 4 rows; a coverage of 0.9 takes 9 rows that guarantee, one of 0.99 takes 99.
+        y : array of shape (n,)
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For fewer than 4 rows, tables of different lengths, targets that are not finite or too large to be squared,
+            a ``scale_share`` that is not between 0 and 1, and a model of another kind.
+        """
+        target, posterior = self._rows(X, y)
+        residual, uncertainty = target - posterior.mean, posterior.uncertainty()
+        for_scales, for_guarantee = self._parts(len(target))
+        self.scales_: Scales = fit_scales(
+            residual[for_scales], uncertainty.data[for_scales], uncertainty.knowledge[for_scales]
+        )
+        width = _width(self.scales_.variance(uncertainty.data, uncertainty.knowledge))
+        self.scores_: Floats = np.sort(np.abs(residual[for_guarantee]) / width[for_guarantee])
+        return self
+
+    @overload
+    def predict(self, X: Any, *, return_std: Literal[False] = False) -> Floats: ...  # noqa: ANN401
+    @overload
+    def predict(self, X: Any, *, return_std: Literal[True]) -> tuple[Floats, Floats]: ...  # noqa: ANN401
+    @lazily
+    def predict(self, X: Any, *, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """Predict the mean, which calibration does not change.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        return_std : bool, default=False
+            Whether to return the square root of the calibrated total variance as well.
+
+        Returns
+        -------
+        mean : array of shape (n,)
+        std : array of shape (n,)
+            Only if ``return_std``.
+        """
+        posterior = self.predict_posterior(X)
+        return (posterior.mean, posterior.std) if return_std else posterior.mean
+
+    @lazily
+    def predict_interval(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> Floats:  # noqa: ANN401
+        """Predict intervals that hold the target with at least the given probability.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        coverage : float or sequence of shape (k,), default=0.9
+            Strictly between 0 and 1. An interval of a larger coverage contains those of smaller ones.
+
+        Returns
+        -------
+        array of shape (n, 2), or (n, k, 2) for k coverages
+            Lower and upper ends, the prediction in their middle.
+
+        Raises
+        ------
+        ValueError
+            If there are too few calibration rows to guarantee a coverage.
+        """
+        quantile = self._quantiles(coverage) * _BEYOND_ROUNDING
+        posterior = self.model_.predict_posterior(X)
+        uncertainty = posterior.uncertainty()
+        width = np.multiply.outer(_width(self.scales_.variance(uncertainty.data, uncertainty.knowledge)), quantile)
+        center = posterior.mean.reshape(-1, *[1] * quantile.ndim)
+        return np.stack([center - width, center + width], axis=-1)
+
+    @lazily
+    def predict_quantile(self, X: Any, q: npt.ArrayLike) -> Floats:  # noqa: ANN401 (anything a user may pass)
+        """Predict the ends of the guaranteed intervals: those of 0.05 and 0.95 are the ends of the one of 0.9.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        q : float or array of shape (k,)
+            Strictly between 0 and 1; 0.5 is the prediction.
+
+        Returns
+        -------
+        array of shape (n,) for one q, (n, k) for k
+            Never crossing. What is guaranteed is the share of targets between the two ends of an interval, not that
+            below each.
+
+        Raises
+        ------
+        ValueError
+            If there are too few calibration rows to guarantee the interval that a quantile is the end of.
+        """
+        check_is_fitted(self, "scores_")
+        levels = np.asarray(q, dtype=np.float64)
+        if levels.ndim > 1 or not levels.size or not ((levels > 0.0) & (levels < 1.0)).all():
+            message = f"q must be a number, or a sequence of them, strictly between 0 and 1, got {q!r}"
+            raise ValueError(message)
+        flat = np.atleast_1d(levels)
+        upper, middle = flat > 0.5, flat == 0.5  # noqa: PLR2004 (the middle)
+        coverage = np.abs(2.0 * flat - 1.0)
+        ends = self.predict_interval(X, np.where(middle, _ANY_COVERAGE, coverage))
+        center = ends.mean(axis=2)
+        quantiles = np.where(middle, center, np.where(upper, ends[:, :, 1], ends[:, :, 0]))
+        return quantiles.reshape(-1, *levels.shape)
+
+    def predict_posterior(self, X: Any) -> Posterior:  # noqa: ANN401 (anything a user may pass)
+        """Return the members with their variances, and their distances from the mean, scaled.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        Posterior
+            Of the same mean; its data uncertainty is ``constant + a * data`` and its knowledge uncertainty
+            ``b * knowledge``. The likelihood of a mixture of Normals goes with it; the guarantee goes with
+            `predict_interval`.
+        """
+        check_is_fitted(self, "scores_")
+        posterior = self.model_.predict_posterior(X)
+        mean, variance = posterior.parameters[:, :, 0], posterior.parameters[:, :, 1]
+        spread = posterior.mean + np.sqrt(self.scales_.knowledge) * (mean - posterior.mean)
+        return Posterior(np.stack([spread, self.scales_.constant + self.scales_.data * variance], axis=2), "normal")
+
+    def _calibration_to_file(self) -> dict[str, AnyArray]:
+        scales = [self.scales_.constant, self.scales_.data, self.scales_.knowledge]
+        return {"calibration_scores": self.scores_, "calibration_scales": np.array(scales)}
+
+    def _calibration_from_file(self, arrays: dict[str, AnyArray]) -> None:
+        scales = arrays["calibration_scales"]
+        if scales.dtype != np.float64 or scales.shape != (3,) or not np.isfinite(scales).all() or (scales < 0.0).any():
+            message = "three scales are needed, none of them negative"
+            raise ValueError(message)
+        self.scales_ = Scales(*scales.tolist())
+
+
+def _width(variance: Floats) -> Floats:
+    """Return the unit of a row's interval: positive, so that a residual can be divided by it."""
+    return np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))

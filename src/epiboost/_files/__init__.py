@@ -1,0 +1,1 @@
+"""The model file: writing, reading and checking it."""

@@ -1,0 +1,1 @@
+"""What users pass: tables, columns, categories, targets and weights, checked once."""

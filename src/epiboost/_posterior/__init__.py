@@ -1,0 +1,1 @@
+"""Posteriors, their decomposition into data and knowledge uncertainty, and conformal calibration."""

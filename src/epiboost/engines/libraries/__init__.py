@@ -1,0 +1,1 @@
+"""Engines over CatBoost and LightGBM, and what engines over libraries share."""

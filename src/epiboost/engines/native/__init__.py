@@ -1,0 +1,1 @@
+"""The native engine: symmetric trees, trained and evaluated in C++."""

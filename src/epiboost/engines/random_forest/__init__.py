@@ -1,0 +1,1 @@
+"""The engine over scikit-learn's random forests."""

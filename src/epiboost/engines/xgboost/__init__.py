@@ -1,0 +1,1 @@
+"""The engine over XGBoost, in memory and on a Dask cluster."""

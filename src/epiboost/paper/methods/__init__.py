@@ -1,0 +1,1 @@
+"""The paper's methods: what each trains and measures on a fold."""

@@ -1,0 +1,1 @@
+"""The paper's tables, ours beside the published figures."""

@@ -1,0 +1,27 @@
+// Which leaf of a tree rows fall into.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/problem.hpp"
+
+namespace epiboost {
+
+// Leaves of a block of rows: bit d is set where the row's bin is above the threshold of level d. `column(d)` gives the
+// block's bins of the feature that level d splits on.
+template <class Columns>
+inline void find_leaves(const Columns& column, const std::uint8_t* threshold, int depth, std::uint8_t* __restrict leaf) {
+    for (std::size_t i = 0; i < block; ++i) leaf[i] = 0;
+    for (int d = 0; d < depth; ++d) {
+        const std::uint8_t* bins = column(d);
+        const std::uint8_t limit = threshold[d];
+        const std::uint8_t bit = static_cast<std::uint8_t>(1u << d);
+        for (std::size_t i = 0; i < block; ++i) {
+            const std::uint8_t above = static_cast<std::uint8_t>(-static_cast<int>(bins[i] > limit));  // all bits or none
+            leaf[i] = static_cast<std::uint8_t>(leaf[i] | (above & bit));
+        }
+    }
+}
+
+}  // namespace epiboost

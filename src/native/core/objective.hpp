@@ -1,0 +1,98 @@
+// The three losses: gradients of a block of rows with respect to the score, and the negative log-likelihood of one row.
+//
+// Scores are kept as G = F / c^t (c = 1 - gamma * rate): shrinking every tree so far is then one factor, `decay` = c^t.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include "core/elementary.hpp"
+#include "core/problem.hpp"
+
+namespace epiboost {
+
+constexpr float min_log_std = -10.0f;  // log standard deviations stay in a finite range, in units of the target's own
+constexpr float max_log_std = 5.0f;
+
+// A row bends a tree in two ways: through its leaf's value, and through the choice of splits, which the leave-one-out score
+// knows nothing of. So the residual that the variance sees is freed of more than the row's pull on leaf values.
+constexpr float honest_pulls = 1.6f;
+
+// Scores of a block, one array of `stride` rows an output.
+struct Scores {
+    const float* raw;
+    std::size_t stride;
+    const float* start;
+    float decay;
+
+    float at(int output, std::size_t row) const { return start[output] + decay * raw[output * stride + row]; }
+};
+
+// Natural gradient of the Normal in (mean, log std): (mu - y, 1/2 - 1/2 ((y - mu) / std)^2). `honest` is the score whose
+// residual the variance sees: the mean score itself, or its leave-one-out version.
+inline void normal_gradient(const Scores& scores, const float* honest, const float* y, std::size_t row,
+                            float* __restrict mean_gradient, float* __restrict scale_gradient) {
+    for (std::size_t i = 0; i < block; ++i) {
+        const float target = y[row + i];
+        const float mean = scores.at(0, row + i);
+        const float pull = scores.decay * (scores.raw[row + i] - honest[row + i]);
+        const float honest_mean = mean - honest_pulls * pull;
+        const float log_std = clamp(scores.at(1, row + i), min_log_std, max_log_std);
+        const float z = (target - honest_mean) * exponential(-log_std);
+        mean_gradient[i] = mean - target;
+        scale_gradient[i] = 0.5f - 0.5f * (z * z);
+    }
+}
+
+inline void bernoulli_gradient(const Scores& scores, const float* y, std::size_t row, float* __restrict gradient) {
+    for (std::size_t i = 0; i < block; ++i) {
+        gradient[i] = 1.0f / (1.0f + exponential(-scores.at(0, row + i))) - y[row + i];
+    }
+}
+
+// Softmax; `gradient` holds one block an output.
+inline void categorical_gradient(const Scores& scores, int outputs, const float* y, std::size_t row,
+                                 float* __restrict gradient) {
+    float top[block];
+    float sum[block];
+    for (std::size_t i = 0; i < block; ++i) top[i] = scores.at(0, row + i);
+    for (int k = 1; k < outputs; ++k) {
+        for (std::size_t i = 0; i < block; ++i) {
+            const float score = scores.at(k, row + i);
+            top[i] = score > top[i] ? score : top[i];
+        }
+    }
+    for (std::size_t i = 0; i < block; ++i) sum[i] = 0.0f;
+    for (int k = 0; k < outputs; ++k) {
+        float* __restrict g = gradient + k * block;
+        for (std::size_t i = 0; i < block; ++i) {
+            g[i] = exponential(scores.at(k, row + i) - top[i]);
+            sum[i] += g[i];
+        }
+    }
+    for (int k = 0; k < outputs; ++k) {
+        float* __restrict g = gradient + k * block;
+        const float label = static_cast<float>(k);
+        for (std::size_t i = 0; i < block; ++i) g[i] = g[i] / sum[i] - (y[row + i] == label ? 1.0f : 0.0f);
+    }
+}
+
+inline double negative_log_likelihood(Objective objective, const Scores& scores, int outputs, float y, std::size_t row) {
+    if (objective == Objective::normal) {
+        const double log_std = clamp(scores.at(1, row), min_log_std, max_log_std);
+        const double z = (y - scores.at(0, row)) * std::exp(-log_std);
+        return 0.91893853320467274 + log_std + 0.5 * z * z;
+    }
+    if (objective == Objective::bernoulli) {
+        const double score = scores.at(0, row);
+        const double margin = y > 0.5f ? score : -score;
+        return margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
+    }
+    double top = scores.at(0, row);
+    for (int k = 1; k < outputs; ++k) top = std::fmax(top, scores.at(k, row));
+    double sum = 0.0;
+    for (int k = 0; k < outputs; ++k) sum += std::exp(scores.at(k, row) - top);
+    return top + std::log(sum) - scores.at(static_cast<int>(y), row);
+}
+
+}  // namespace epiboost

@@ -1,0 +1,232 @@
+// Histograms of gradients as whole numbers, so that sums do not depend on the order of rows or threads.
+//
+// A row's gradients are rounded to small integers (see chain.hpp) and laid out in one of two ways, which hold the same
+// numbers: all in one 64-bit word, or one 32-bit lane each. A layout says how a row is packed and how a feature's histogram
+// is scanned into running sums, one array an output and the last one for the weights.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "core/problem.hpp"
+
+namespace epiboost {
+
+constexpr int max_bins = 256;
+
+// One output: gradient in the upper half of a word, weight in the lower.
+struct PackedOne {
+    using Word = std::int64_t;
+    static constexpr bool single_word = true;
+    static constexpr int words(int) { return 1; }
+
+    // Gradients of a block, one array of rows an output, and weights to words.
+    static void pack_block(const std::int32_t* gradient, int, const std::int32_t* weight, Word* __restrict words) {
+        for (std::size_t i = 0; i < block; ++i) words[i] = static_cast<Word>(gradient[i]) * (Word{1} << 32) + weight[i];
+    }
+
+    // The weight of the rows in the first so many bins.
+    static std::int64_t weight(const Word* histogram, int bins, int) {
+        Word sum = 0;
+        for (int b = 0; b < bins; ++b) sum += histogram[b];
+        return static_cast<std::int32_t>(sum);
+    }
+
+    static void scan(const Word* histogram, int stride, int, std::int32_t (*running)[max_bins]) {
+        Word sum = 0;
+        for (int b = 0; b < stride; ++b) {
+            sum += histogram[b];
+            running[1][b] = static_cast<std::int32_t>(sum);  // a weight is never negative and fits 31 bits
+            running[0][b] = static_cast<std::int32_t>((sum - static_cast<std::int32_t>(sum)) >> 32);
+        }
+    }
+};
+
+// Running sums of a histogram whose length is a multiple of four: one sum after the other would be one long wait, so there
+// are four stretches side by side, each to be raised by what came before it.
+struct RunningSums {
+    std::array<std::int64_t, max_bins> sums;
+    std::array<std::int64_t, 5> before = {};  // each stretch, and all of them
+
+    RunningSums(const std::int64_t* histogram, int stride) {
+        const int quarter = stride / 4;
+        std::int64_t sum[4] = {};
+        for (int b = 0; b < quarter; ++b) {
+            for (int part = 0; part < 4; ++part) {
+                sum[part] += histogram[part * quarter + b];
+                sums[part * quarter + b] = sum[part];
+            }
+        }
+        for (int part = 0; part < 4; ++part) before[part + 1] = before[part] + sum[part];
+    }
+};
+
+// Two outputs of 24 bits and a weight of 16: for tables whose weights sum to less than 2^16.
+struct PackedTwo {
+    using Word = std::int64_t;
+    static constexpr bool single_word = true;
+    static constexpr std::int64_t capacity = 65535;
+    static constexpr int words(int) { return 1; }
+
+    static void pack_block(const std::int32_t* gradient, int, const std::int32_t* weight, Word* __restrict words) {
+        for (std::size_t i = 0; i < block; ++i) {
+            words[i] = static_cast<Word>(gradient[i]) * (Word{1} << 40) +
+                       static_cast<Word>(gradient[block + i]) * (Word{1} << 16) + weight[i];
+        }
+    }
+
+    static std::int64_t weight(const Word* histogram, int bins, int) {
+        Word sum = 0;
+        for (int b = 0; b < bins; ++b) sum += histogram[b];
+        return sum & 0xffff;
+    }
+
+    struct Parts {
+        std::int32_t first;
+        std::int32_t second;
+        std::int32_t weight;
+    };
+    static Parts parts(Word word) {
+        const std::int64_t gradients = word >> 16;
+        const std::int32_t low = static_cast<std::int32_t>(static_cast<std::uint32_t>(gradients) << 8) >> 8;
+        return {static_cast<std::int32_t>((gradients - low) >> 24), low, static_cast<std::int32_t>(word & 0xffff)};
+    }
+};
+
+// One 32-bit lane an output and one for the weight, padded to Count lanes (0: a number known only at run time).
+template <int Count>
+struct Lanes {
+    using Word = std::int32_t;
+    static constexpr bool single_word = false;
+    static int words(int outputs) { return Count > 0 ? Count : (outputs + 16) / 16 * 16; }
+
+    static void pack_block(const std::int32_t* gradient, int outputs, const std::int32_t* weight, Word* __restrict words) {
+        const int lanes = Lanes::words(outputs);
+        for (std::size_t i = 0; i < block; ++i) {
+            for (int k = 0; k < lanes; ++k) words[i * lanes + k] = 0;
+            for (int k = 0; k < outputs; ++k) words[i * lanes + k] = gradient[k * block + i];
+            words[i * lanes + outputs] = weight[i];
+        }
+    }
+
+    // Lanes of a number known to the compiler are one addition; words and cells never overlap.
+    static void add(const Word* __restrict word, int lanes, Word* __restrict cell) {
+        const int count = Count > 0 ? Count : lanes;
+        for (int k = 0; k < count; ++k) cell[k] += word[k];
+    }
+
+    static std::int64_t weight(const Word* histogram, int bins, int outputs) {
+        std::int64_t sum = 0;
+        for (int b = 0; b < bins; ++b) sum += histogram[b * words(outputs) + outputs];
+        return sum;
+    }
+
+    static void scan(const Word* histogram, int stride, int outputs, std::int32_t (*running)[max_bins]) {
+        const int lanes = words(outputs);
+        for (int k = 0; k <= outputs; ++k) {
+            std::int32_t sum = 0;
+            for (int b = 0; b < stride; ++b) {
+                sum += histogram[b * lanes + k];
+                running[k][b] = sum;
+            }
+        }
+    }
+};
+
+// What histograms are summed from: bins and words, by row.
+template <class Layout>
+struct Cells {
+    const std::uint8_t* by_row;
+    std::size_t row_bytes;  // from one row to the next
+    std::size_t columns;
+    const typename Layout::Word* words;
+    int outputs;
+    int stride;
+};
+
+// Rows one after the other: stands for a list of them.
+struct Stretch {
+    std::size_t first;
+    std::size_t operator[](std::size_t i) const { return first + i; }
+};
+
+// Wide tables are summed a few features at a time, whose cells stay in the nearest cache, over so many rows, whose words stay
+// in the next.
+constexpr std::size_t near_bytes = 24 * 1024;
+constexpr std::size_t rows_at_once = 2048;
+
+// Adds the words of the given rows to a histogram of shape (columns, stride, words).
+template <class Layout, class Rows>
+    requires(!Layout::single_word)
+void add_rows(const Cells<Layout>& cells, const Rows& rows, std::size_t count, typename Layout::Word* histogram) {
+    const int width = Layout::words(cells.outputs);
+    const std::size_t feature_size = static_cast<std::size_t>(cells.stride) * width;
+    const std::size_t together = std::max<std::size_t>(1, near_bytes / (feature_size * sizeof(typename Layout::Word)));
+    for (std::size_t begin = 0; begin < count; begin += rows_at_once) {
+        const std::size_t end = std::min(begin + rows_at_once, count);
+        for (std::size_t first = 0; first < cells.columns; first += together) {
+            const std::size_t last = std::min(first + together, cells.columns);
+            for (std::size_t i = begin; i < end; ++i) {
+                const std::size_t row = rows[i];
+                const std::uint8_t* bins = cells.by_row + row * cells.row_bytes;
+                const typename Layout::Word* word = cells.words + row * width;
+                for (std::size_t f = first; f < last; ++f) {
+                    Layout::add(word, width, histogram + f * feature_size + bins[f] * width);
+                }
+            }
+        }
+    }
+}
+
+static_assert(std::endian::native == std::endian::little, "eight bins are read as one number, lowest byte first");
+
+// Adds a row's word to the cells of its bins, which are read eight at a time; the usual strides are known to the compiler.
+template <std::size_t Stride>
+inline void add_word(const std::uint8_t* __restrict bins, std::int64_t word, std::size_t columns, std::size_t any_stride,
+                     std::int64_t* __restrict cells) {
+    const std::size_t stride = Stride > 0 ? Stride : any_stride;
+    for (; columns >= 8; columns -= 8) {
+        std::uint64_t eight;
+        std::memcpy(&eight, bins, 8);
+        for (std::size_t f = 0; f < 8; ++f) cells[f * stride + (eight >> 8 * f & 255)] += word;
+        bins += 8;
+        cells += 8 * stride;
+    }
+    for (std::size_t f = 0; f < columns; ++f) cells[f * stride + bins[f]] += word;
+}
+
+constexpr std::size_t rows_ahead = 8;  // a leaf's rows lie anywhere: the bins of wide ones are asked for so many rows before
+constexpr std::size_t wide = 32;
+
+// The same for layouts of one word a row.
+template <std::size_t Stride, class Layout, class Rows>
+void add_single_words(const Cells<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
+    const std::size_t asked_for = cells.row_bytes > wide && count > rows_ahead ? count - rows_ahead : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i < asked_for) {
+            const std::uint8_t* later = cells.by_row + rows[i + rows_ahead] * cells.row_bytes;
+            for (std::size_t f = 0; f < cells.columns; f += 64) __builtin_prefetch(later + f);
+        }
+        const std::size_t row = rows[i];
+        add_word<Stride>(cells.by_row + row * cells.row_bytes, cells.words[row], cells.columns,
+                         static_cast<std::size_t>(cells.stride), histogram);
+    }
+}
+
+template <class Layout, class Rows>
+    requires(Layout::single_word)
+void add_rows(const Cells<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
+    if (cells.stride == max_bins) {
+        add_single_words<max_bins>(cells, rows, count, histogram);
+    } else if (cells.stride == 64) {
+        add_single_words<64>(cells, rows, count, histogram);
+    } else {
+        add_single_words<0>(cells, rows, count, histogram);
+    }
+}
+
+}  // namespace epiboost

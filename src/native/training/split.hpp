@@ -1,0 +1,117 @@
+// Choosing a level's split: the same (feature, threshold) for every leaf, the one with the best score
+//
+//     sum over leaves, sides and outputs of (sum of gradients)^2 / (sum of weights + l2).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/elementary.hpp"
+#include "training/histogram.hpp"
+
+namespace epiboost {
+
+struct Split {
+    float score = -1.0f;  // scores are sums of squares: any real candidate is better
+    std::uint16_t feature = 0;
+    std::uint8_t threshold = 255;  // no bin is above 255: a split that sends every row to the left
+
+    // Order of preference: score, then the lower feature, then the lower threshold.
+    bool better_than(const Split& other) const {
+        if (score != other.score) return score > other.score;
+        if (feature != other.feature) return feature < other.feature;
+        return threshold < other.threshold;
+    }
+};
+
+// What turns whole numbers back into gradients and weights.
+struct Units {
+    const float* gradient_squared;  // one an output
+    float weight;
+    float l2;
+};
+
+// One over the weights of both sides of a threshold, each with l2, by one division.
+struct Inverses {
+    float left;
+    float right;
+
+    Inverses(std::int32_t left_weight, std::int32_t all_weight, const Units& units) {
+        constexpr float tiny = 1e-15f;  // an empty side has no gradient either: 0 / tiny = 0
+        constexpr float huge = 1e18f;   // the product of two must be a number
+        const float own = clamp(static_cast<float>(left_weight) * units.weight + units.l2, tiny, huge);
+        const float other = clamp(static_cast<float>(all_weight - left_weight) * units.weight + units.l2, tiny, huge);
+        const float inverse = 1.0f / (own * other);
+        left = inverse * other;
+        right = inverse * own;
+    }
+
+    // One output's part of a score.
+    float score(std::int32_t left_sum, std::int32_t all, float unit) const {
+        const float own = static_cast<float>(left_sum);
+        const float other = static_cast<float>(all - left_sum);
+        return unit * (own * own * left + other * other * right);
+    }
+};
+
+// Adds one leaf's part to the scores of a feature's thresholds, by way of running sums.
+template <class Layout>
+void add_scores(const typename Layout::Word* histogram, int stride, int outputs, const Units& units,
+                std::int32_t (*running)[max_bins], float* __restrict scores) {
+    Layout::scan(histogram, stride, outputs, running);
+    float left_inverse[max_bins];
+    float right_inverse[max_bins];
+    const std::int32_t* weights = running[outputs];
+    const std::int32_t all_weight = weights[stride - 1];
+    for (int b = 0; b < stride; ++b) {
+        const Inverses inverses(weights[b], all_weight, units);
+        left_inverse[b] = inverses.left;
+        right_inverse[b] = inverses.right;
+    }
+    for (int k = 0; k < outputs; ++k) {
+        const std::int32_t* sums = running[k];
+        const std::int32_t all = sums[stride - 1];
+        const float unit = units.gradient_squared[k];
+        for (int b = 0; b < stride; ++b) {
+            const float left = static_cast<float>(sums[b]);
+            const float right = static_cast<float>(all - sums[b]);
+            scores[b] += unit * (left * left * left_inverse[b] + right * right * right_inverse[b]);
+        }
+    }
+}
+
+// The Normal's: all in one loop.
+template <>
+inline void add_scores<PackedTwo>(const std::int64_t* histogram, int stride, int, const Units& units,
+                                  std::int32_t (*)[max_bins], float* __restrict scores) {
+    const RunningSums running(histogram, stride);
+    const PackedTwo::Parts all = PackedTwo::parts(running.before[4]);
+    const int quarter = stride / 4;
+    const float first_unit = units.gradient_squared[0];
+    const float second_unit = units.gradient_squared[1];
+    const Units own_units = units;
+    for (int part = 0; part < 4; ++part) {
+        const std::int64_t before = running.before[part];
+        const std::int64_t* sums = running.sums.data() + part * quarter;
+        float* __restrict own = scores + part * quarter;
+        for (int b = 0; b < quarter; ++b) {
+            const PackedTwo::Parts left = PackedTwo::parts(before + sums[b]);
+            const Inverses inverses(left.weight, all.weight, own_units);
+            own[b] += inverses.score(left.first, all.first, first_unit);
+            own[b] += inverses.score(left.second, all.second, second_unit);
+        }
+    }
+}
+
+// The best threshold of one feature.
+inline Split best_threshold(const float* scores, std::size_t feature, int first, int bins) {
+    Split best;
+    for (int threshold = first; threshold + 1 < bins; ++threshold) {
+        if (scores[threshold] > best.score) {
+            best = {scores[threshold], static_cast<std::uint16_t>(feature), static_cast<std::uint8_t>(threshold)};
+        }
+    }
+    return best;
+}
+
+}  // namespace epiboost
