@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-ENGINE_TESTS := tests/test_engines.py tests/test_boosters.py tests/test_extras.py tests/test_fitted.py tests/test_guard.py
+ENGINE_TESTS := tests/engines tests/boosting/test_variance_guard.py tests/posterior/test_fitted.py
 
 SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 	$(shell find src -type f -not -path '*/__pycache__/*' -not -name '*.so')
@@ -29,7 +29,7 @@ test-slow: install  ## run the tests that take minutes
 
 test-extras: install  ## run the tests of the engines as if no library were installed, each alone, and all
 	for hidden in "catboost lightgbm xgboost" "lightgbm xgboost" "catboost xgboost" "catboost lightgbm" ""; do \
-	  EPIBOOST_WITHOUT="$$hidden" PYTHONPATH=tests $(BIN)/python -m pytest -q -n 2 -m "not slow" -p without $(ENGINE_TESTS) \
+	  EPIBOOST_WITHOUT="$$hidden" PYTHONPATH=. $(BIN)/python -m pytest -q -n 2 -m "not slow" -p tests.support.without $(ENGINE_TESTS) \
 	  || exit 1; done
 
 lint: install  ## check style, types and the direction of imports

@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture(scope="session")
 def generated(tmp_path_factory):
     """Write small files in the layout of the paper's datasets."""
-    paper_files = pytest.importorskip("paper_files", reason="the paper's files need pandas")
+    paper_files = pytest.importorskip("tests.support.paper_files", reason="the paper's files need pandas")
     return paper_files.write_all(tmp_path_factory.mktemp("data"))
 
 

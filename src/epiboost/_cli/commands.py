@@ -79,19 +79,19 @@ def fit(
 ) -> None:
     """Train a model on a table and write it to a file."""
     with reported():
-        from epiboost._cli import files as tables  # noqa: PLC0415 (see the head of this file)
+        from epiboost._cli import files  # noqa: PLC0415 (see the head of this file)
 
-        tables.check_writable(output, sources=[train])
-        if output.suffix.lower() in tables.ENDINGS:
+        files.check_writable(output, sources=[train])
+        if output.suffix.lower() in files.ENDINGS:
             message = f"cannot write a model to {str(output)!r}: that is a table's name; let it end in .epib"
             raise ValueError(message)
         if target == weight or target in (ignore or []):
             message = f"the column {target!r} is the target; it cannot be a weight or be ignored"
             raise ValueError(message)
-        table = tables.read_table(train, text=categorical or ())
-        y = tables.column(table, target, source=train)
-        weights = None if weight is None else tables.to_numpy(tables.column(table, weight, source=train))
-        ignored = tables.select_columns(table, ignore or [], source=train).column_names
+        table = files.read_table(train, text=categorical or ())
+        y = files.column(table, target, source=train)
+        weights = None if weight is None else files.to_numpy(files.column(table, weight, source=train))
+        ignored = files.select_columns(table, ignore or [], source=train).column_names
         others = {target, weight, *ignored}
         features = table.select([name for name in table.column_names if name not in others])
         strangers = set(categorical or []) - set(features.column_names)
@@ -102,7 +102,7 @@ def fit(
         size = f"{_count(table.num_rows, 'row')}, {_count(features.num_columns, 'feature')}"
         typer.echo(f"{chosen.capitalize()} of {target!r} ({reason}): {size}")
         categories = category_columns(features, categorical or [])
-        typer.echo(f"Categories: {tables.listed(categories) if categories else 'none'}")
+        typer.echo(f"Categories: {files.listed(categories) if categories else 'none'}")
         if not train.name.lower().endswith(".parquet"):
             doubtful = [name for name in categories if name not in (categorical or [])]
             warn_of_numbers(table.select(doubtful if task != "auto" else [target, *doubtful]), target)
@@ -119,7 +119,7 @@ def fit(
             verbose=1,
         )
         start = time.perf_counter()
-        model.fit(features, tables.to_numpy(y), sample_weight=weights)
+        model.fit(features, files.to_numpy(y), sample_weight=weights)
         seconds = time.perf_counter() - start
         model.save(output)
         typer.echo(f"Trained in {seconds:.1f} s and wrote {output}")
@@ -140,14 +140,14 @@ def predict(
 ) -> None:
     """Predict each row of a table, with its total, data and knowledge uncertainty."""
     with reported():
-        from epiboost._cli import files as tables  # noqa: PLC0415 (see the head of this file)
+        from epiboost._cli import files  # noqa: PLC0415 (see the head of this file)
 
-        tables.check_ending(output)
-        tables.check_writable(output, sources=[model, test])
+        files.check_ending(output)
+        files.check_writable(output, sources=[model, test])
         fitted = load_model(model)
-        features = known_features(fitted, tables.read_table(test, text=text_columns(fitted)), source=test)
+        features = known_features(fitted, files.read_table(test, text=text_columns(fitted)), source=test)
         columns = predicted_columns(fitted, features, coverage)
-        tables.write_table(columns, output)
+        files.write_table(columns, output)
         typer.echo(f"Predicted {_count(features.num_rows, 'row')} and wrote {output}")
 
 
@@ -171,21 +171,20 @@ def evaluate(
 ) -> None:
     """Judge a model on a table: its loss, and what its uncertainties are worth."""
     with reported():
-        from epiboost._cli import evaluation  # noqa: PLC0415 (see the head of this file)
-        from epiboost._cli import files as tables  # noqa: PLC0415 (see the head of this file)
+        from epiboost._cli import evaluation, files  # noqa: PLC0415 (see the head of this file)
 
         sources = [path for path in (model, test, ood) if path is not None]
         if json is not None:
-            tables.check_writable(json, sources=sources)
+            files.check_writable(json, sources=sources)
         if plots is not None:
             evaluation.check_folder(plots)
         fitted = load_model(model)
         text = text_columns(fitted)
-        table = tables.read_table(test, text=text)
+        table = files.read_table(test, text=text)
         features = known_features(fitted, table, source=test)
-        name = tables.only_other_column(table, features, source=test) if target is None else target
-        y = tables.to_numpy(tables.column(table, name, source=test))
-        outside = None if ood is None else known_features(fitted, tables.read_table(ood, text=text), source=ood)
+        name = files.only_other_column(table, features, source=test) if target is None else target
+        y = files.to_numpy(files.column(table, name, source=test))
+        outside = None if ood is None else known_features(fitted, files.read_table(ood, text=text), source=ood)
         found = evaluation.evaluate(fitted, features, y, outside, coverage=coverage)
         evaluation.show(found)
         if json is not None:
@@ -211,21 +210,21 @@ def report(
 ) -> None:
     """Write a page for the person who must decide whether to trust a model."""
     with reported():
-        from epiboost._cli import files as tables  # noqa: PLC0415 (see the head of this file)
+        from epiboost._cli import files  # noqa: PLC0415 (see the head of this file)
 
-        tables.check_writable(output, sources=[path for path in (model, test, ood) if path is not None])
-        if output.suffix.lower() in {*tables.ENDINGS, ".epib"}:
+        files.check_writable(output, sources=[path for path in (model, test, ood) if path is not None])
+        if output.suffix.lower() in {*files.ENDINGS, ".epib"}:
             kind = "model" if output.suffix.lower() == ".epib" else "table"
             message = f"cannot write a report to {str(output)!r}: that is a {kind}'s name; let it end in .html"
             raise ValueError(message)
         fitted = load_model(model)
         text = text_columns(fitted)
-        table = tables.read_table(test, text=text)
+        table = files.read_table(test, text=text)
         features = known_features(fitted, table, source=test)
         if target is None and table.num_columns > features.num_columns:
-            target = tables.only_other_column(table, features, source=test)
-        y = None if target is None else tables.to_numpy(tables.column(table, target, source=test))
-        outside = None if ood is None else known_features(fitted, tables.read_table(ood, text=text), source=ood)
+            target = files.only_other_column(table, features, source=test)
+        y = None if target is None else files.to_numpy(files.column(table, target, source=test))
+        outside = None if ood is None else known_features(fitted, files.read_table(ood, text=text), source=ood)
         fitted.report(features, y, ood=outside, path=output, title=title, explain=explain, verbose=1)
         typer.echo(f"Wrote {output}")
 
@@ -253,22 +252,21 @@ def explain(
 ) -> None:
     """Say which features make the model unsure of each row: a Shapley value for each."""
     with reported():
-        from epiboost._cli import explaining  # noqa: PLC0415 (see the head of this file)
-        from epiboost._cli import files as tables  # noqa: PLC0415 (see the head of this file)
+        from epiboost._cli import explaining, files  # noqa: PLC0415 (see the head of this file)
         from epiboost.explain import attribute  # noqa: PLC0415 (see the head of this file)
 
         sources = [path for path in (model, rows, background) if path is not None]
-        tables.check_ending(output)
-        tables.check_writable(output, sources=sources)
+        files.check_ending(output)
+        files.check_writable(output, sources=sources)
         if plot is not None:
-            tables.check_writable(plot, sources=sources)
+            files.check_writable(plot, sources=sources)
             explaining.check_picture(plot, [output])
         fitted = load_model(model)
         text = text_columns(fitted)
-        features = known_features(fitted, tables.read_table(rows, text=text), source=rows)
+        features = known_features(fitted, files.read_table(rows, text=text), source=rows)
         usual = None
         if background is not None:
-            usual = known_features(fitted, tables.read_table(background, text=text), source=background)
+            usual = known_features(fitted, files.read_table(background, text=text), source=background)
         asked = None if label is None else explaining.label_of(fitted, label)
         found = attribute(fitted, features, of, background=usual, label=asked, random_state=seed, verbose=1)
         explaining.write_values(found, output)

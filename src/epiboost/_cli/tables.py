@@ -50,9 +50,9 @@ def estimator_for(task: Task) -> "type[Trained]":
 def load_model(path: Path) -> "Model":
     """Read a model of any kind."""
     import epiboost  # noqa: PLC0415 (see the head of this file)
-    from epiboost._files import model_file as persistence  # noqa: PLC0415 (see the head of this file)
+    from epiboost._files import model_file  # noqa: PLC0415 (see the head of this file)
 
-    header, arrays = persistence.read(path)
+    header, arrays = model_file.read(path)
     kinds: dict[str, type[Model]] = {
         kind.__name__: kind
         for kind in (
@@ -92,18 +92,18 @@ def warn_of_numbers(columns: "pa.Table", target: str) -> None:
     """Say which columns of text are mostly numbers: as a rule a mark for missing values has made text of them."""
     import pyarrow as pa  # noqa: PLC0415 (see the head of this file)
 
-    from epiboost._cli import files as tables  # noqa: PLC0415 (see the head of this file)
+    from epiboost._cli import files  # noqa: PLC0415 (see the head of this file)
 
     for name, column in zip(columns.column_names, columns.columns, strict=True):
         if not pa.types.is_string(column.type):
             continue
-        distinct, numbers, others = tables.numbers_among_text(column)
+        distinct, numbers, others = files.numbers_among_text(column)
         if 0 < distinct <= 2 * numbers:
             remedy = "leave out such rows" if name == target else "leave such fields empty"
             option = "--task classification" if name == target else f"--categorical {name!r}"
             complain(
                 f"warning: the column {name!r} is read as text, though {numbers} of its {distinct} distinct values are "
-                f"numbers; not read as numbers: {tables.listed(others)}. If numbers are meant, {remedy} and write "
+                f"numbers; not read as numbers: {files.listed(others)}. If numbers are meant, {remedy} and write "
                 f"decimal points; if text is meant, say {option}"
             )
 
@@ -118,13 +118,13 @@ def text_columns(fitted: "Model") -> list[str]:
 
 def known_features(fitted: "Model", table: "pa.Table", *, source: Path) -> "pa.Table":
     """Return the columns a model was trained on; what else the table holds, such as the target, is left out."""
-    from epiboost._cli import files as tables  # noqa: PLC0415 (see the head of this file)
+    from epiboost._cli import files  # noqa: PLC0415 (see the head of this file)
 
     names = getattr(fitted, "feature_names_in_", None)
     if names is None:
         message = "the model was trained on an array without column names, so columns cannot be matched to it"
         raise ValueError(message)
-    return tables.select_columns(table, list(names), source=source)
+    return files.select_columns(table, list(names), source=source)
 
 
 def predicted_columns(fitted: "Model", features: "pa.Table", coverage: float | None) -> "dict[str, AnyArray]":

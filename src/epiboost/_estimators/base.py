@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from epiboost._boosting.recipe import EnsembleKind, Recipe
 from epiboost._estimators.provenance import Training
 from epiboost._estimators.reporting import Reporting
-from epiboost._files import model_file as persistence
+from epiboost._files import model_file
 from epiboost._inputs.category_files import vocabularies_from_file, vocabularies_to_file
 from epiboost._inputs.columns import Vocabularies, without_unused
 from epiboost._inputs.dask_collections import kind_of, refuse_collection
@@ -125,7 +125,7 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
         path : str or path
             By custom it ends in ``.epib``.
         """
-        persistence.write(path, *self._to_file())
+        model_file.write(path, *self._to_file())
 
     def _to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         self._require_fitted()
@@ -165,7 +165,7 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
         ModelFileError
             If the file is damaged, or is not a model of this class.
         """
-        return cls._read(path, *persistence.read(path))
+        return cls._read(path, *model_file.read(path))
 
     @classmethod
     def _read(cls, path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
@@ -176,7 +176,7 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             return cls._from_file(header, arrays)
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             message = f"{os.fspath(path)}: the parts of the model do not fit together: {error}"
-            raise persistence.ModelFileError(message) from error
+            raise model_file.ModelFileError(message) from error
 
     @classmethod
     def _from_file(cls, header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
@@ -350,12 +350,12 @@ def _sizes(vocabularies: Vocabularies) -> tuple[int, ...]:
     return tuple(0 if vocabulary is None else len(vocabulary.values) + 1 for vocabulary in vocabularies)
 
 
-def of_another_kind(path: str | os.PathLike[str], found: Any, wanted: str) -> persistence.ModelFileError:  # noqa: ANN401
+def of_another_kind(path: str | os.PathLike[str], found: Any, wanted: str) -> model_file.ModelFileError:  # noqa: ANN401
     """Return the error that says what a file holds, and which class reads it."""
     message = f"{os.fspath(path)}: holds a model of {found!r}, not of {wanted!r}"
     if found in _KINDS_OF_FILES:
         message += f"; read it by {found}.load"
-    return persistence.ModelFileError(message)
+    return model_file.ModelFileError(message)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (any parameter)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._estimators.base import BaseEpiBoost, of_another_kind
 from epiboost._estimators.reporting import Reporting
-from epiboost._files import model_file as persistence
+from epiboost._files import model_file
 from epiboost._posterior.conformal import check_share, conformal_quantile, rows_for
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
@@ -100,7 +100,7 @@ class BaseCalibrated(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-
             "parameters": {"scale_share": float(self.scale_share), "random_state": seed},
             "model": header,
         }
-        persistence.write(path, own_header, {**arrays, **self._calibration_to_file()})
+        model_file.write(path, own_header, {**arrays, **self._calibration_to_file()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -119,7 +119,7 @@ class BaseCalibrated(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-
         ModelFileError
             If the file is damaged, or is not a model of this class.
         """
-        return cls._read(path, *persistence.read(path))
+        return cls._read(path, *model_file.read(path))
 
     @classmethod
     def _read(cls, path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
@@ -130,7 +130,7 @@ class BaseCalibrated(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-
             return cls._from_file(header, arrays)
         except _MISFIT as error:
             message = f"{os.fspath(path)}: the parts of the model do not fit together: {error}"
-            raise persistence.ModelFileError(message) from error
+            raise model_file.ModelFileError(message) from error
 
     @classmethod
     def _from_file(cls, header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:

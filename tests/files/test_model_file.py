@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from epiboost._files import model_file as persistence
+from epiboost._files import model_file
 from epiboost._files.model_file import FORMAT_VERSION, MAGIC, ModelFileError, read, write
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "U1", "U7"]
@@ -245,7 +245,7 @@ def half_a_file(chunks):
         (os, "replace", full_disk),
         (os, "fsync", interrupt),
         (os, "replace", interrupt),
-        (persistence, "_signed", half_a_file),
+        (model_file, "_signed", half_a_file),
     ],
     ids=["disk full at fsync", "disk full at replace", "interrupt at fsync", "interrupt at replace", "half a file"],
 )

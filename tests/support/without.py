@@ -1,4 +1,4 @@
-"""A plugin that hides libraries from the tests: EPIBOOST_WITHOUT="catboost xgboost" pytest -p without."""
+"""A plugin that hides libraries from the tests: EPIBOOST_WITHOUT="catboost xgboost" pytest -p tests.support.without."""
 
 import os
 import sys

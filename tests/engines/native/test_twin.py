@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from tests.support import reference
 
-import reference
 from epiboost._binning.bins import Bins
 from epiboost._boosting.objectives import Normal
 from epiboost._boosting.recipe import Recipe

@@ -419,7 +419,7 @@ def test_more_rows_than_there_are_cannot_be_chosen(models, n):
 
 @pytest.mark.slow
 def test_the_example_of_active_learning_reaches_the_error_of_random_choice_with_fewer_labels():
-    example = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "active_learning.py"))
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "active_learning.py"))
     by_knowledge, at_random = (
         np.mean([example["errors"](strategy, seed) for seed in range(5)], axis=0)
         for strategy in ("knowledge", "random")

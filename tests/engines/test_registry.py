@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
+from tests.support.toy_engine import ToyEngine, ToyForest
 
 from epiboost import EpiBoostRegressor, ModelFileError
 from epiboost.engines import engine_named, engine_names, register_engine, unregister_engine
-from toy_engine import ToyEngine, ToyForest
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = X[:, 0]
@@ -38,7 +38,7 @@ def test_a_registered_engine_is_known_by_its_name_until_it_is_forgotten(toy, tmp
 
 
 def test_an_engine_is_imported_from_its_place_when_it_is_asked_for():
-    register_engine("toy", "toy_engine:ToyEngine", "toy_engine:ToyForest.from_file")
+    register_engine("toy", "tests.support.toy_engine:ToyEngine", "tests.support.toy_engine:ToyForest.from_file")
     register_engine("nowhere", "no_such_module:Engine", "no_such_module:Forest")
     try:
         assert small(engine="toy").fit(X, Y).forest_.n_features == 2
@@ -114,5 +114,6 @@ def test_a_seed_that_is_none_is_refused_by_name():
 
 
 def test_the_documentation_shows_the_toy_engine_as_it_is():
-    here = Path(__file__).parent
-    assert (here / "toy_engine.py").read_text() in (here.parent / "docs" / "engines.md").read_text()
+    root = Path(__file__).parents[2]
+    toy_engine = (root / "tests" / "support" / "toy_engine.py").read_text()
+    assert toy_engine in (root / "docs" / "engines.md").read_text()

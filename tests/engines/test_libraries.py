@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, ModelFileError
-from epiboost._files import model_file as persistence
+from epiboost._files import model_file
 
 X = np.random.default_rng(0).normal(size=(80, 2))
 Y = X[:, 0] + np.random.default_rng(1).normal(scale=0.2, size=80)
@@ -158,7 +158,7 @@ def test_noise_has_the_same_name_everywhere_members_differ_by_seed_alone(library
 def test_damaged_models_within_an_intact_file_are_refused(library, tmp_path):
     path = tmp_path / "model.epib"
     model(library).fit(X, Y).save(path)
-    header, arrays = persistence.read(path)
+    header, arrays = model_file.read(path)
     damages = {
         "cannot read a model": {"models": np.full_like(arrays["models"], 65)},
         "model_sizes must add up": {"model_sizes": arrays["model_sizes"] + 1},
@@ -166,7 +166,7 @@ def test_damaged_models_within_an_intact_file_are_refused(library, tmp_path):
         "evaluation must have a row": {"evaluation": arrays["evaluation"][:1]},
     }  # fmt: skip
     for fault, damage in damages.items():
-        persistence.write(path, header, {**arrays, **damage})
+        model_file.write(path, header, {**arrays, **damage})
         with pytest.raises(ModelFileError, match=fault):
             EpiBoostRegressor.load(path)
 

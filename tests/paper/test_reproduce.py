@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support import paper_files
 
-import paper_files
 from epiboost.paper import runner
 from epiboost.paper.cells import cell as cells
 from epiboost.paper.cells import provenance as origin

@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost._files import model_file as persistence
+from epiboost._files import model_file
 from epiboost._files.model_file import ModelFileError
 from epiboost.engines.native.engine import NativeEngine
 
@@ -61,7 +61,7 @@ def path(tmp_path):
 @pytest.fixture(autouse=True)
 def no_waiting_for_the_disk(monkeypatch):
     """Thousands of small files are written here, and none has to outlive a power cut."""
-    monkeypatch.setattr(persistence.os, "fsync", lambda _file: None)
+    monkeypatch.setattr(model_file.os, "fsync", lambda _file: None)
 
 
 # What goes in comes out
@@ -227,7 +227,7 @@ def test_foreign_files_are_refused(path, content):
 
 def test_a_model_file_of_something_else_is_refused(path):
     for header in ({}, {"estimator": None}, {"estimator": ["EpiBoostRegressor"]}, {"estimator": "EpiBoostRegressor"}):
-        persistence.write(path, header, {})
+        model_file.write(path, header, {})
         with pytest.raises(ModelFileError, match=r"model\.epib"):
             EpiBoostRegressor.load(path)
 
@@ -533,9 +533,9 @@ def genuine(tmp_path_factory):
 
 def forge(genuine, model, forgery, path):
     """Write a file with a right checksum in which one thing is wrong."""
-    header, arrays = persistence.read(genuine[model])
+    header, arrays = model_file.read(genuine[model])
     {**FORGERIES, **LABEL_FORGERIES, **NUMBER_FORGERIES, **ENSEMBLE_FORGERIES}[forgery](header, arrays)
-    persistence.write(path, header, arrays)
+    model_file.write(path, header, arrays)
 
 
 def estimator_of(model):
@@ -556,9 +556,9 @@ def test_a_forged_file_is_refused(genuine, path, model, forgery):
 
 
 def test_a_file_that_lies_about_its_columns_is_refused_and_does_not_crash(genuine, tmp_path):
-    header, arrays = persistence.read(genuine["regressor"])
+    header, arrays = model_file.read(genuine["regressor"])
     for count in COLUMN_COUNTS:
-        persistence.write(tmp_path / f"{count}.epib", {**header, "n_features": count}, arrays)
+        model_file.write(tmp_path / f"{count}.epib", {**header, "n_features": count}, arrays)
     code = f"""
         from pathlib import Path
         import numpy as np
@@ -581,13 +581,13 @@ def test_whatever_bytes_the_arrays_hold_the_file_is_refused_or_the_model_predict
     random = np.random.default_rng(11)
     refused = 0
     for _ in range(300):
-        header, arrays = persistence.read(genuine["classifier"])
+        header, arrays = model_file.read(genuine["classifier"])
         name = FOREST_ARRAYS[random.integers(len(FOREST_ARRAYS))]
         scrambled = arrays[name].copy()
         raw = scrambled.reshape(-1).view(np.uint8)
         if len(raw):
             raw[random.integers(len(raw), size=4)] = random.integers(0, 256, size=4)
-        persistence.write(path, header, {**arrays, name: scrambled})
+        model_file.write(path, header, {**arrays, name: scrambled})
         try:
             model = EpiBoostClassifier.load(path)
         except ModelFileError:

@@ -5,8 +5,8 @@ import threading
 
 import numpy as np
 import pytest
+from tests.support import paper_files
 
-import paper_files
 from epiboost.datasets import NAMES, DamagedDataError, MissingDataError, load, registry
 from epiboost.datasets.layouts import slices, songs, songs_file
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost._files import model_file as persistence
+from epiboost._files import model_file
 from epiboost.datasets import make_heart
 from epiboost.engines.native import engine as native
 from epiboost.engines.native import rows as binned
@@ -565,13 +565,13 @@ def key_negative(_header, arrays):
 )
 def test_forged_vocabularies_and_keys_are_refused(forge, fault, tmp_path):
     small(n_estimators=3).fit(FRAME, Y).save(tmp_path / "model.epib")
-    header, arrays = persistence.read(tmp_path / "model.epib")
+    header, arrays = model_file.read(tmp_path / "model.epib")
     arrays = {name: array.copy() for name, array in arrays.items()}
-    persistence.write(tmp_path / "again.epib", header, arrays)
+    model_file.write(tmp_path / "again.epib", header, arrays)
     EpiBoostRegressor.load(tmp_path / "again.epib")
     forge(header, arrays)
-    persistence.write(tmp_path / "forged.epib", header, arrays)
-    with pytest.raises(persistence.ModelFileError, match=fault):
+    model_file.write(tmp_path / "forged.epib", header, arrays)
+    with pytest.raises(model_file.ModelFileError, match=fault):
         EpiBoostRegressor.load(tmp_path / "forged.epib")
 
 

@@ -11,8 +11,7 @@ from pyarrow import table as arrow_table
 from typer.testing import CliRunner
 
 from epiboost import EpiBoostRegressor
-from epiboost._cli import commands
-from epiboost._cli import files as tables
+from epiboost._cli import commands, files
 
 SMALL = ("--members", "2", "--trees", "5", "--seed", "0", "--jobs", "1")
 N = 60
@@ -150,7 +149,7 @@ def test_a_compressed_table_is_the_table(write, tmp_path):
     odd_at_the_end = [*["1"] * 59, "1.5"]  # the types of columns come from all rows
     columns = {"x": odd_at_the_end, "colour": COLOURS, "y": numbers()}
     plain, compressed = write(columns), write(columns, "train.csv.gz")
-    read = [tables.read_table(path) for path in (plain, compressed)]
+    read = [files.read_table(path) for path in (plain, compressed)]
     assert read[1].equals(read[0])
     fit(compressed)
     assert epiboost("predict", tmp_path / "model.epib", compressed, "-o", tmp_path / "out.csv").exit_code == 0
@@ -160,7 +159,7 @@ def test_a_compressed_table_with_rows_longer_than_its_file_is_read(write):
     long = "a" * 100_000
     path = write({"x": ["b", long], "y": ["1", "2"]}, "train.csv.gz")
     assert path.stat().st_size < 1000
-    assert tables.read_table(path)["x"].to_pylist() == ["b", long]
+    assert files.read_table(path)["x"].to_pylist() == ["b", long]
 
 
 @pytest.mark.parametrize(
@@ -196,27 +195,27 @@ def test_other_separators_than_commas_are_named(write, tmp_path, separator, name
 
 
 def test_semicolons_within_names_are_no_separators(write):
-    read = tables.read_table(write({'"a;b"': numbers()}))
+    read = files.read_table(write({'"a;b"': numbers()}))
     assert read.column_names == ["a;b"]
-    read = tables.read_table(write({"a;b": numbers(), "c": numbers()}))
+    read = files.read_table(write({"a;b": numbers(), "c": numbers()}))
     assert read.column_names == ["a;b", "c"]
 
 
-@pytest.mark.parametrize("text", tables.MISSING)
+@pytest.mark.parametrize("text", files.MISSING)
 def test_texts_that_stand_for_missing_values_do_so_unless_quoted(write, text):
-    read = tables.read_table(write({"x": ["red", text, f'"{text}"'], "n": ["1.5", text, "2"], "y": ["1", "2", "3"]}))
+    read = files.read_table(write({"x": ["red", text, f'"{text}"'], "n": ["1.5", text, "2"], "y": ["1", "2", "3"]}))
     assert read["x"].to_pylist() == ["red", None, text]
     assert read["n"].to_pylist() == [1.5, None, 2.0]
 
 
 @pytest.mark.parametrize("text", ["None", "none", "?", "-", " ", "na", "missing"])
 def test_other_texts_are_values(write, text):
-    assert tables.read_table(write({"x": ["red", text], "y": ["1", "2"]}))["x"].to_pylist() == ["red", text]
+    assert files.read_table(write({"x": ["red", text], "y": ["1", "2"]}))["x"].to_pylist() == ["red", text]
 
 
 def test_codes_with_leading_zeros_are_numbers_unless_they_are_named(write):
     path = write({"zip": ["007", "012", "100"] * 20, "y": numbers()})
-    assert tables.read_table(path)["zip"].to_pylist()[:2] == [7, 12]
+    assert files.read_table(path)["zip"].to_pylist()[:2] == [7, 12]
     fit(path, "--categorical", "zip")
     assert model_of(path).vocabularies_[0].values == ("007", "012", "100")
 

@@ -12,7 +12,7 @@ from epiboost import EpiBoostRegressor
 pyspark = pytest.importorskip("pyspark.sql")
 pd = pytest.importorskip("pandas")
 
-RECIPE = Path(__file__).parents[1] / "examples" / "spark_scoring.py"
+RECIPE = Path(__file__).parents[2] / "examples" / "spark_scoring.py"
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, metrics
 from epiboost._cli import commands
 from epiboost._cli.evaluation import evaluate
-from epiboost._files import model_file as persistence
+from epiboost._files import model_file
 
 SMALL = {"n_members": 3, "n_estimators": 30, "n_jobs": 1, "random_state": 0}
 RANDOM = np.random.default_rng(0)
@@ -106,8 +106,8 @@ def test_the_table_is_predicted_once_and_once_more_for_what_is_guaranteed(files,
 
 def test_the_model_file_is_read_once(files, monkeypatch):
     folder, _ = files
-    counted, read = [], persistence.read
-    monkeypatch.setattr(persistence, "read", lambda path: counted.append(1) or read(path))
+    counted, read = [], model_file.read
+    monkeypatch.setattr(model_file, "read", lambda path: counted.append(1) or read(path))
     for kind in ("regressor", "calibrated regressor"):
         counted.clear()
         assert epiboost("evaluate", folder / f"{kind}.epib", folder / "regressor.csv").exit_code == 0

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
+from tests.support import paper_files
 
-import paper_files
 from epiboost import EpiBoostRegressor
 from epiboost._boosting.recipe import Recipe
 from epiboost.paper import experiments, runner

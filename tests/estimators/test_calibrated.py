@@ -17,8 +17,8 @@ from epiboost import (
     EpiBoostClassifier,
     EpiBoostRegressor,
     ModelFileError,
-    persistence,
 )
+from epiboost._files import model_file
 from epiboost._posterior.conformal import conformal_quantile, fit_scales, fit_temperature, temper
 from epiboost.metrics import interval_coverage_score, interval_width, negative_log_likelihood_loss
 
@@ -283,8 +283,8 @@ def test_a_file_of_another_kind_is_refused(models, calibrated, task, tmp_path):
 def test_a_forged_calibration_is_refused(calibrated, task, array, value, tmp_path):
     path = tmp_path / "model.epib"
     calibrated[task].save(path)
-    header, arrays = persistence.read(path)
-    persistence.write(path, header, {**arrays, array: value})
+    header, arrays = model_file.read(path)
+    model_file.write(path, header, {**arrays, array: value})
     with pytest.raises(ModelFileError, match="do not fit together"):
         type(calibrated[task]).load(path)
 
@@ -292,9 +292,9 @@ def test_a_forged_calibration_is_refused(calibrated, task, array, value, tmp_pat
 def test_a_forged_kind_of_model_is_refused(calibrated, tmp_path):
     path = tmp_path / "model.epib"
     calibrated["regressor"].save(path)
-    header, arrays = persistence.read(path)
+    header, arrays = model_file.read(path)
     for kind in ("EpiBoostClassifier", "Nobody"):
-        persistence.write(path, {**header, "model": {**header["model"], "estimator": kind}}, arrays)
+        model_file.write(path, {**header, "model": {**header["model"], "estimator": kind}}, arrays)
         with pytest.raises(ModelFileError, match="do not fit together"):
             CalibratedRegressor.load(path)
 
