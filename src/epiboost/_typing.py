@@ -1,4 +1,4 @@
-"""Array aliases, and the one axis order: (members, samples, outputs).
+"""Type aliases, and the one axis order: (members, samples, outputs).
 
 Everything a model says about a table has the shape ``(members, samples, outputs)``. The outputs of a Normal are its
 mean and its **variance**; the outputs of a classifier are class probabilities in the order of ``classes_``. Entropies
@@ -16,5 +16,17 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 AnyArray: TypeAlias = npt.NDArray[Any]
 
+Table: TypeAlias = Any
+"""Rows and columns as a user may pass them: an array, a list of rows, a pandas, polars, Arrow or Dask frame."""
+
+Column: TypeAlias = Any
+"""One value per row as a user may pass them: an array, a list or a series."""
+
+Estimator: TypeAlias = Any
+"""A fitted model of this package or of another library, a pipeline or a search."""
+
+LibraryObject: TypeAlias = Any
+"""An object of a library that has no type annotations."""
+
 Family: TypeAlias = Literal["normal", "categorical", "mean"]
-"""What the outputs of a posterior mean: (mean, variance), one probability a class, or a mean alone."""
+"""What the outputs of a posterior mean: (mean, variance), one probability per class, or a mean alone."""
