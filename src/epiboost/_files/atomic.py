@@ -1,30 +1,36 @@
-"""Write a file whole or not at all."""
+"""Writes a file completely or not at all."""
 
 import os
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Give the block a path to write to, and put what it wrote at ``path`` once the block is done.
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path to write to, and move the file to ``path`` when the block ends.
 
-    When the block fails or is interrupted, what it wrote is removed, and ``path`` is as it was before.
+    If the block fails or is interrupted, the temporary file is removed and ``path`` is as it was before. The file has
+    reached the disk before it replaces another one.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "answer.txt"
-    >>> with whole_file(target) as draft:
-    ...     _ = draft.write_text("42")
+    >>> with whole_file(target) as temporary:
+    ...     _ = temporary.write_text("42")
     >>> target.read_text()
     '42'
     """
-    # A link keeps its place: what it points to is replaced. The draft lies beside it, because a file cannot be renamed
-    # across file systems, and keeps its ending, because writers choose their format by it.
-    target = path.resolve()
-    draft = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
+    # A link keeps its place: the file it points to is replaced. The temporary file lies in the same folder, because a
+    # file cannot be renamed across file systems, and keeps its suffix, because writers choose their format by it.
+    target = Path(path).resolve()
+    temporary = target.with_name(f".epiboost-{secrets.token_hex(8)}{target.suffix}")
     try:
-        yield draft
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+        yield temporary
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise

@@ -23,40 +23,27 @@ The header is filled up in the same way, and the offsets count from there, so th
 ({'kind': 'regressor'}, {'borders': array([0.5, 1.5])})
 """
 
-import contextlib
 import errno
 import hashlib
 import json
-import math
 import os
-import re
-import secrets
 import struct
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 import numpy as np
 
-from epiboost._typing import AnyArray, Bytes
-
-JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
-"""What a header may hold."""
+from epiboost._files.atomic import whole_file
+from epiboost._files.layout import JSON, Entry, LayoutError, align, check_layout, lay_out, parse_entries, storable, view
+from epiboost._typing import AnyArray
 
 MAGIC = b"EPIB"
 FORMAT_VERSION = 1
 
 _PREFIX = struct.Struct("<4sIQ")
-_ALIGNMENT = 64
 _DIGEST_BYTES = hashlib.sha256().digest_size
-_MOST_DIMENSIONS = 32
-_MOST_BYTES = 2**62
-_MOST_CHARACTERS = 2**20
-_LARGEST_CODE_POINT = 0x10FFFF
-_NUMBERS = ("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
-_TEXT = re.compile(r"<U([1-9][0-9]{0,6})")
-_ALLOWED = "bool, int8-64, uint8-64, float16-64 and str"
 
 
 class ModelFileError(ValueError):
@@ -91,12 +78,13 @@ def write(path: str | os.PathLike[str], header: Mapping[str, JSON], arrays: Mapp
     ...
     TypeError: array 'classes' has dtype object, a model file holds bool, int8-64, uint8-64, float16-64 and str
     """
-    stored = {_check_name(name): _storable(name, array) for name, array in arrays.items()}
-    entries = _lay_out(stored)
+    stored = {name: storable(name, array) for name, array in arrays.items()}
+    entries = lay_out(stored)
     text = _encode({"header": _check_header(header), "arrays": [asdict(entry) for entry in entries]})
-    target = Path(path).resolve()
-    _refuse_directory(target)
-    _replace_with(target, _signed(_chunks(text, stored.values())))
+    _refuse_directory(Path(path))
+    with whole_file(path) as temporary, temporary.open("xb") as file:
+        for chunk in _signed(_chunks(text, stored.values())):
+            file.write(chunk)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, JSON], dict[str, AnyArray]]:
@@ -124,34 +112,30 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, JSON], dict[str, AnyAr
     path = Path(path)
     _refuse_directory(path)
     content = _read_checked(path)
-    _, _, header_length = _PREFIX.unpack_from(content)
-    payload = len(content) - _DIGEST_BYTES
-    if header_length > payload - _PREFIX.size:
-        _fail(path, f"its header claims {header_length} bytes, the file has room for {payload - _PREFIX.size}")
     try:
-        header, entries = _parse_header(path, content[_PREFIX.size : _PREFIX.size + header_length])
+        return _parse(content)
+    except LayoutError as error:
+        _fail(path, str(error))
     except RecursionError:
         _fail(path, "its header is nested too deeply")
-    first = _align(_PREFIX.size + header_length)
-    _check_layout(path, entries, payload - first)
+
+
+def _parse(content: bytearray) -> tuple[dict[str, JSON], dict[str, AnyArray]]:
+    """Return the header and the arrays of a file whose checksum is right."""
+    _, _, header_length = _PREFIX.unpack_from(content)
+    payload = len(content) - _DIGEST_BYTES
+    end = _PREFIX.size + header_length
+    if end > payload:
+        message = f"its header claims {header_length} bytes, the file has room for {payload - _PREFIX.size}"
+        raise LayoutError(message)
+    header, entries = _parse_header(content[_PREFIX.size : end])
+    first = align(end)
+    check_layout(entries, payload - first)
     body = np.frombuffer(content, dtype=np.uint8)
-    if body[_PREFIX.size + header_length : first].any():
-        _fail(path, "its header is not followed by zeros")
-    return header, {entry.name: _view(path, entry, body[first:payload]) for entry in entries}
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """What the header says of one array."""
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    offset: int
-
-    @property
-    def n_bytes(self) -> int:
-        return math.prod(self.shape) * _item_bytes(self.dtype)
+    if body[end:first].any():
+        message = "its header is not followed by zeros"
+        raise LayoutError(message)
+    return header, {entry.name: view(entry, body[first:payload]) for entry in entries}
 
 
 def _fail(path: Path, fault: str) -> NoReturn:
@@ -164,52 +148,7 @@ def _refuse_directory(path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
 
 
-def _align(position: int) -> int:
-    return -(-position // _ALIGNMENT) * _ALIGNMENT
-
-
-def _is_allowed(dtype: str) -> bool:
-    text = _TEXT.fullmatch(dtype)
-    return dtype in _NUMBERS or (text is not None and int(text[1]) <= _MOST_CHARACTERS)
-
-
-def _item_bytes(dtype: str) -> int:
-    """Return the size of one element; only an allowed dtype is ever given to NumPy."""
-    return np.dtype(dtype).itemsize
-
-
 # Writing
-
-
-def _check_name(name: object) -> str:
-    if not isinstance(name, str) or not name:
-        message = f"an array's name must be a string that is not empty, got {name!r}"
-        raise TypeError(message)
-    return name
-
-
-def _storable(name: str, array: AnyArray) -> AnyArray:
-    """Return the array little-endian and in C order, or say why it cannot be stored."""
-    array = np.asarray(array)
-    dtype = array.dtype.newbyteorder("<")
-    if dtype.kind == "U" and dtype.itemsize == 0:
-        dtype = np.dtype("<U1")
-    if not _is_allowed(dtype.str):
-        message = f"array {name!r} has dtype {array.dtype}, a model file holds {_ALLOWED}"
-        raise TypeError(message)
-    if array.ndim > _MOST_DIMENSIONS:
-        message = f"array {name!r} has {array.ndim} dimensions, at most {_MOST_DIMENSIONS} are allowed"
-        raise TypeError(message)
-    return np.asarray(array, dtype=dtype, order="C")
-
-
-def _lay_out(arrays: Mapping[str, AnyArray]) -> list[_Entry]:
-    """Give each array its place, one after the other."""
-    entries, offset = [], 0
-    for name, array in arrays.items():
-        entries.append(_Entry(name, array.dtype.str, array.shape, offset))
-        offset = _align(offset + array.nbytes)
-    return entries
 
 
 def _check_header(header: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -234,10 +173,10 @@ def _chunks(text: bytes, arrays: Iterable[AnyArray]) -> Iterator[bytes | memoryv
     """Yield the file's bytes up to the checksum."""
     prefix = _PREFIX.pack(MAGIC, FORMAT_VERSION, len(text)) + text
     yield prefix
-    yield bytes(_align(len(prefix)) - len(prefix))
+    yield bytes(align(len(prefix)) - len(prefix))
     for array in arrays:
         yield array.reshape(-1).view(np.uint8).data
-        yield bytes(_align(array.nbytes) - array.nbytes)
+        yield bytes(align(array.nbytes) - array.nbytes)
 
 
 def _signed(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
@@ -247,22 +186,6 @@ def _signed(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview
         digest.update(chunk)
         yield chunk
     yield digest.digest()
-
-
-def _replace_with(target: Path, chunks: Iterable[bytes | memoryview]) -> None:
-    """Write the chunks beside the target and put them in its place once they are on the disk."""
-    draft = target.with_name(f".epiboost-{secrets.token_hex(8)}.tmp")
-    try:
-        with draft.open("xb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise
 
 
 # Reading
@@ -290,70 +213,23 @@ def _read_checked(path: Path) -> bytearray:
     return content
 
 
-def _parse_header(path: Path, text: bytearray) -> tuple[dict[str, JSON], list[_Entry]]:
+def _parse_header(text: bytearray) -> tuple[dict[str, JSON], list[Entry]]:
     """Return the caller's header and the arrays' entries, all of the right types."""
     try:
         value = json.loads(text.decode(), parse_constant=_refuse_constant)
     except ValueError as error:
-        _fail(path, f"its header is not JSON in UTF-8 ({error})")
+        message = f"its header is not JSON in UTF-8 ({error})"
+        raise LayoutError(message) from error
     if not isinstance(value, dict) or value.keys() != {"header", "arrays"}:
-        _fail(path, "its header must be an object with the keys 'header' and 'arrays'")
+        message = "its header must be an object with the keys 'header' and 'arrays'"
+        raise LayoutError(message)
     header, arrays = value["header"], value["arrays"]
     if not isinstance(header, dict) or not isinstance(arrays, list):
-        _fail(path, "its header must hold an object 'header' and a list 'arrays'")
-    entries = [_parse_entry(path, entry) for entry in arrays]
-    if len({entry.name for entry in entries}) < len(entries):
-        _fail(path, "two of its arrays have one name")
-    return header, entries
+        message = "its header must hold an object 'header' and a list 'arrays'"
+        raise LayoutError(message)
+    return header, parse_entries(arrays)
 
 
 def _refuse_constant(constant: str) -> NoReturn:
     message = f"{constant} is not JSON"
     raise ValueError(message)
-
-
-def _parse_entry(path: Path, value: JSON) -> _Entry:
-    """Return one array's entry, of the right types, with a dtype from the list and a size that a file can have."""
-    if not isinstance(value, dict) or value.keys() != {"name", "dtype", "shape", "offset"}:
-        _fail(path, f"an array's entry must have the keys 'name', 'dtype', 'shape' and 'offset', got {value!r:.200}")
-    name, dtype, shape, offset = value["name"], value["dtype"], value["shape"], value["offset"]
-    if not isinstance(name, str) or not name:
-        _fail(path, f"an array's name must be a string that is not empty, got {name!r:.200}")
-    if not isinstance(dtype, str) or not _is_allowed(dtype):
-        _fail(path, f"array {name!r} has dtype {dtype!r:.200}, a model file holds {_ALLOWED}")
-    if not isinstance(shape, list) or len(shape) > _MOST_DIMENSIONS:
-        _fail(path, f"array {name!r} has shape {shape!r:.200}, a list of at most {_MOST_DIMENSIONS} numbers is allowed")
-    lengths = tuple(length for length in shape if type(length) is int and length >= 0)
-    if len(lengths) < len(shape):
-        _fail(path, f"array {name!r} has shape {shape!r:.200}, only whole numbers from 0 are allowed")
-    if math.prod(length for length in lengths if length) * _item_bytes(dtype) > _MOST_BYTES:
-        _fail(path, f"array {name!r} has shape {shape!r:.200}, larger than any file")
-    if type(offset) is not int:
-        _fail(path, f"array {name!r} has offset {offset!r:.200}, only whole numbers are allowed")
-    return _Entry(name, dtype, lengths, offset)
-
-
-def _check_layout(path: Path, entries: Iterable[_Entry], room: int) -> None:
-    """Check that the arrays follow one another without gap or overlap and end where the checksum begins."""
-    end = 0
-    for entry in entries:
-        if entry.offset != end:
-            _fail(path, f"array {entry.name!r} is at offset {entry.offset}, its place is {end}")
-        end = _align(entry.offset + entry.n_bytes)
-        if end > room:
-            _fail(path, f"array {entry.name!r} of {entry.n_bytes} bytes reaches past the end of the file")
-    if end != room:
-        _fail(path, f"its arrays end at offset {end}, the file has {room} bytes for them")
-
-
-def _view(path: Path, entry: _Entry, arrays: Bytes) -> AnyArray:
-    """Return an array as a view into the bytes; values that its type has no meaning for are refused."""
-    end = entry.offset + entry.n_bytes
-    raw = arrays[entry.offset : end]
-    if arrays[end : _align(end)].any():
-        _fail(path, f"array {entry.name!r} is not followed by zeros")
-    if entry.dtype == "|b1" and (raw > 1).any():
-        _fail(path, f"array {entry.name!r} holds bytes that are neither true nor false")
-    if _TEXT.fullmatch(entry.dtype) and (raw.view("<u4") > _LARGEST_CODE_POINT).any():
-        _fail(path, f"array {entry.name!r} holds text that is not Unicode")
-    return raw.view(entry.dtype).reshape(entry.shape)
