@@ -3,6 +3,7 @@
 from epiboost._estimators.calibrated import CalibratedClassifier, CalibratedRegressor
 from epiboost._estimators.classifier import EpiBoostClassifier
 from epiboost._estimators.regressor import EpiBoostRegressor
+from epiboost._estimators.saving import load
 from epiboost._files.model_file import ModelFileError
 from epiboost._posterior.fitted import posterior_from
 from epiboost._posterior.posterior import Posterior
@@ -16,5 +17,6 @@ __all__ = [
     "ModelFileError",
     "Posterior",
     "Uncertainty",
+    "load",
     "posterior_from",
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 from epiboost._binning.canonical_rows import own_order
 from epiboost._boosting.objectives import Objective, objective_of
-from epiboost._inputs.table import Dataset
+from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats
 
 

@@ -4,7 +4,7 @@ What is slow to import is imported by the function that needs it.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from epiboost._cli.errors import complain
 
@@ -50,23 +50,9 @@ def estimator_for(task: Task) -> "type[Trained]":
 def load_model(path: Path) -> "Model":
     """Read a model of any kind."""
     import epiboost  # noqa: PLC0415 (see the head of this file)
-    from epiboost._files import model_file  # noqa: PLC0415 (see the head of this file)
 
-    header, arrays = model_file.read(path)
-    kinds: dict[str, type[Model]] = {
-        kind.__name__: kind
-        for kind in (
-            epiboost.EpiBoostClassifier,
-            epiboost.EpiBoostRegressor,
-            epiboost.CalibratedClassifier,
-            epiboost.CalibratedRegressor,
-        )
-    }
-    name = header.get("estimator")
-    if not isinstance(name, str) or name not in kinds:
-        message = f"{str(path)!r} holds a model of kind {name!r}; {' and '.join(kinds)} are known"
-        raise ValueError(message)
-    return kinds[name]._read(path, header, arrays)  # noqa: SLF001 (the file has been read)
+    model: Model = epiboost.load(path)
+    return model
 
 
 def category_columns(features: "pa.Table", named: list[str]) -> list[str]:
@@ -110,10 +96,9 @@ def warn_of_numbers(columns: "pa.Table", target: str) -> None:
 
 def text_columns(fitted: "Model") -> list[str]:
     """Return the columns that held text in training: in another file they may look like numbers."""
-    model: Any = getattr(fitted, "model", fitted)  # a calibrated one holds another
-    names = getattr(model, "feature_names_in_", ())
-    pairs = zip(names, model.vocabularies_, strict=False)  # no vocabularies if there are no categories
-    return [str(name) for name, vocabulary in pairs if vocabulary is not None and vocabulary.kind == "text"]
+    schema = fitted.schema_
+    pairs = zip(schema.names or (), schema.categories, strict=False)  # empty without categories
+    return [name for name, known in pairs if known is not None and known.kind == "text"]
 
 
 def known_features(fitted: "Model", table: "pa.Table", *, source: Path) -> "pa.Table":

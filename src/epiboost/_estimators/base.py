@@ -1,46 +1,89 @@
-"""What the regressor and the classifier share: parameters, the path from a table to a posterior, files."""
+"""The steps that the regressor and the classifier share: from a table to a posterior, and to a file and back."""
 
+import functools
 import inspect
-import os
+import sys
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from epiboost._boosting.recipe import EnsembleKind, Recipe
-from epiboost._estimators.provenance import Training
-from epiboost._estimators.reporting import Reporting
-from epiboost._files import model_file
-from epiboost._inputs.category_files import vocabularies_from_file, vocabularies_to_file
-from epiboost._inputs.columns import Vocabularies, without_unused
-from epiboost._inputs.dask_collections import kind_of, refuse_collection
-from epiboost._inputs.feature_ranges import Ground
-from epiboost._inputs.table import Dataset, check_table, check_weight, evaluation_parts, join
+from epiboost._estimators.estimator_file import fitted_attributes, to_file
+from epiboost._estimators.fitted import FittedAttributes
+from epiboost._estimators.provenance import Provenance
+from epiboost._estimators.saving import SavedModel
+from epiboost._inputs.dask_collections import dask_kind, require_in_memory
+from epiboost._inputs.dataset import Dataset
+from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.target import Target
+from epiboost._inputs.weights import check_weights
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._progress import progress_bar
-from epiboost._typing import AnyArray, Family, Floats
-from epiboost.distributed.fit import PartitionedFit
+from epiboost._typing import AnyArray, Column, Floats, Table
+from epiboost.distributed.fit import PartitionReader, partitioned_schema
 from epiboost.distributed.members import ON_CLUSTER
-from epiboost.distributed.scoring import lazily
-from epiboost.engines import Engine, Forest, check_asked, engine_named, forest_from_file
+from epiboost.distributed.scoring import score_lazily
+from epiboost.engines import Engine, check_asked, engine_named
 
-_KINDS_OF_FILES = ("EpiBoostRegressor", "EpiBoostClassifier", "CalibratedRegressor", "CalibratedClassifier")
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+_FEWEST_ROWS = 2  # a spread needs two
 
 
-class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+def takes_dask(method: Method) -> Method:
+    """Let a method of a fitted model, ``method(X, ...)``, take Dask collections; its result is then lazy."""
+
+    @functools.wraps(method)
+    def called(model: Any, X: Table, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 (the method's own)
+        if "dask" in sys.modules and dask_kind(X) is not None:
+            return score_lazily(method.__name__, model, X, arguments, options)
+        return method(model, X, *arguments, **options)
+
+    return called  # type: ignore[return-value]  # it has the method's own signature
+
+
+class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A model with a posterior."""
+
+    @abstractmethod
+    def predict_posterior(self, X: Table) -> Posterior:
+        """Return the predictive distribution of every member for every row."""
+
+    @takes_dask
+    def predict_uncertainty(self, X: Table) -> Uncertainty:
+        """Split the uncertainty of each row into data and knowledge uncertainty.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        Uncertainty
+            ``total``, ``data`` and ``knowledge``, each of shape (n,); ``total = data + knowledge``. Variances for a
+            regressor, entropies in nats for a classifier.
+        """
+        return self.predict_posterior(X).uncertainty()
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that values may be missing."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class BaseEpiBoost(FittedAttributes, UncertaintyModel):
     """The steps of both estimators; the classes that users see are `EpiBoostRegressor` and `EpiBoostClassifier`."""
 
-    _kinds: ClassVar[dict[str, type["BaseEpiBoost"]]] = {}
-
-    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401 (whatever scikit-learn takes)
-        """Note each kind of estimator, so that a file can name the one it holds."""
-        super().__init_subclass__(**options)
-        BaseEpiBoost._kinds.setdefault(cls.__name__, cls)
+    _target_type: ClassVar[type[Target]]
 
     def __init__(
         self,
@@ -81,8 +124,57 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
         self.random_state = random_state
         self.verbose = verbose
 
-    def predict_posterior(self, X: Any) -> Posterior:  # noqa: ANN401 (anything a user may pass)
-        """Return what every member says of every row.
+    def fit(self, X: Table, y: Column, sample_weight: Column = None, eval_set: Any = None) -> Self:  # noqa: ANN401 (checked)
+        """Train the ensemble.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+            Numbers and categories, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
+            The engines ``"native"`` and ``"xgboost"`` take Dask arrays and frames of numbers too.
+        y : array of shape (n,)
+            Numbers for the regressor. Labels for the classifier: numbers, booleans or text.
+        sample_weight : array of shape (n,), optional
+            Weight of each row. On a table of numbers, weight two is the same as the row twice; beside categories it is
+            so in a table of counts. Weights that are below one on average are scaled to an average of one.
+        eval_set : (X, y) or (X, y, sample_weight), optional
+            Rows on which the loss is measured after every tree.
+
+        Returns
+        -------
+        self
+        """
+        self.__dict__.pop("forest_", None)  # if training fails, the model is not fitted
+        start = time.perf_counter()
+        if y is None:
+            message = f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            raise ValueError(message)
+        recipe = self._recipe()
+        engine = self._checked_engine()
+        evaluation = _evaluation_parts(eval_set)
+        if recipe.early_stopping_rounds is not None and evaluation is None:
+            message = "early_stopping_rounds needs an eval_set; fit(X, y, eval_set=(X_valid, y_valid))"
+            raise ValueError(message)
+        if dask_kind(X) is None:
+            schema, target, data = self._read_rows(X, y, sample_weight, evaluation)
+        else:
+            schema, target, data = self._read_partitions(engine, X, y, sample_weight, evaluation)
+        n_rows = len(data.X)
+        if n_rows < _FEWEST_ROWS:
+            message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_FEWEST_ROWS} is required."
+            raise ValueError(message)
+        self.schema_ = schema.with_ranges(data.X) if isinstance(data.X, np.ndarray) else schema
+        self.target_ = target
+        rows = [data]
+        del data  # the engine gets the only reference, so that it can free a large table
+        with progress_bar("Training", enabled=bool(self.verbose)) as progress:
+            self.forest_ = engine.fit(rows.pop(), recipe.specs(self._seed()), progress)
+        self.prefixes_ = recipe.prefixes
+        self.provenance_ = Provenance(time.perf_counter() - start, n_rows)
+        return self
+
+    def predict_posterior(self, X: Table) -> Posterior:
+        """Return the predictive distribution of every member for every row.
 
         Parameters
         ----------
@@ -94,178 +186,48 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             ``parameters`` has shape (members, n, outputs): mean and variance, or class probabilities.
         """
         self._require_fitted()
-        table = check_table(self, X, reset=False)
-        return Posterior(
-            self.forest_.predict(table, prefixes=self.prefixes_), self._known_family, getattr(self, "classes_", None)
-        )
+        parameters = self.forest_.predict(self.schema_.transform(X), prefixes=self.prefixes_)
+        return Posterior(parameters, self._known_family, getattr(self, "classes_", None))
 
-    @lazily
-    def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything a user may pass)
-        """Split each row's uncertainty into what the data cannot tell and what the model has not seen.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        Uncertainty
-            ``total``, ``data`` and ``knowledge``, each of shape (n,); ``total = data + knowledge``. Variances for the
-            regressor, entropies in nats for the classifier.
-        """
-        return self.predict_posterior(X).uncertainty()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file: arrays and a JSON header, no pickle.
-
-        The file is complete or absent: it is written beside its place and then moved there.
-
-        Parameters
-        ----------
-        path : str or path
-            By custom it ends in ``.epib``.
-        """
-        model_file.write(path, *self._to_file())
-
-    def _to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        self._require_fitted()
-        if not isinstance(self.engine, str):
-            message = f"only models of an engine that has a name can be saved; this one was trained by {self.engine!r}"
-            raise ValueError(message)  # noqa: TRY004 (the type is allowed, the file is not)
-        header, arrays = self.forest_.to_file()
-        names = getattr(self, "feature_names_in_", None)
-        own_header: dict[str, Any] = {
-            "estimator": type(self).__name__,
-            "parameters": {name: _plain(value) for name, value in self.get_params(deep=False).items()},
-            "n_features": int(self.n_features_in_),
-            "feature_names": None if names is None else [str(name) for name in names],
-            "prefixes": None if self.prefixes_ is None else [int(prefix) for prefix in self.prefixes_],
-            "forest": header,
-            "training": None if self.training_ is None else self.training_.to_header(),
-        }
-        own_header["vocabularies"], texts = vocabularies_to_file(self.vocabularies_)
-        ground: Ground | None = getattr(self, "ground_", None)
-        known = {} if ground is None else ground.to_file()
-        return own_header, {**arrays, **texts, **self._labels_to_file(), **known}
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a fitted model from a file that `save` wrote.
-
-        Parameters
-        ----------
-        path : str or path
-
-        Returns
-        -------
-        the fitted estimator
-
-        Raises
-        ------
-        ModelFileError
-            If the file is damaged, or is not a model of this class.
-        """
-        return cls._read(path, *model_file.read(path))
-
-    @classmethod
-    def _read(cls, path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
-        """Make the model of what a file holds."""
-        if header.get("estimator") != cls.__name__:
-            raise of_another_kind(path, header.get("estimator"), cls.__name__)
-        try:
-            return cls._from_file(header, arrays)
-        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-            message = f"{os.fspath(path)}: the parts of the model do not fit together: {error}"
-            raise model_file.ModelFileError(message) from error
-
-    @classmethod
-    def _from_file(cls, header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
-        model = cls(**header["parameters"])
-        recipe = model._recipe()
-        model.n_features_in_ = header["n_features"]
-        if header["feature_names"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-        model.forest_ = forest_from_file(str(model.engine), header["forest"], arrays, n_jobs=model.n_jobs)
-        if not isinstance(model.n_features_in_, int) or model.forest_.n_features != model.n_features_in_:
-            message = f"the trees are for {model.forest_.n_features} columns, the header says {model.n_features_in_}"
-            raise ValueError(message)
-        if recipe.ensemble == "virtual" and recipe.n_estimators != model.forest_.n_trees[0]:
-            message = f"the chain has {model.forest_.n_trees[0]} trees, the parameters say {recipe.n_estimators}"
-            raise ValueError(message)
-        model.prefixes_ = recipe.prefixes
-        model.vocabularies_ = vocabularies_from_file(header["vocabularies"], arrays)
-        if model.vocabularies_ and len(model.vocabularies_) != model.n_features_in_:
-            message = f"there are {len(model.vocabularies_)} vocabularies for {model.n_features_in_} columns"
-            raise ValueError(message)
-        sizes = getattr(model.forest_, "sizes", None)  # an engine need not keep them
-        if sizes is not None and sizes != (_sizes(model.vocabularies_) or (0,) * model.n_features_in_):
-            message = "the vocabularies do not have as many values as the encoding has codes"
-            raise ValueError(message)
-        model._labels_from_file(arrays)
-        model._note_training()
-        model.training_ = Training.from_header(header.get("training"))
-        model.ground_ = Ground.from_file(arrays, model.n_features_in_)
-        names = header["feature_names"]
-        if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-            message = "names of columns must be a list of text"
-            raise ValueError(message)
-        prefixes = header["prefixes"]
-        probe = model.forest_.predict(np.full((1, model.n_features_in_), np.nan), prefixes=model.prefixes_)
-        if (
-            (names is not None and len(names) != model.n_features_in_)
-            or (None if prefixes is None else tuple(prefixes)) != recipe.prefixes
-            or probe.shape[0] != recipe.n_members_in_all
-            or probe.shape[2] != (1 if model._known_family == "mean" else model._n_outputs)
-        ):
-            message = "names, prefixes, members or classes disagree"
-            raise ValueError(message)
-        return model
-
-    def _train(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
-        self.__dict__.pop("forest_", None)  # a model that could not be trained anew is none
-        start = time.perf_counter()
-        recipe = self._recipe()
-        engine = self._engine()
-        parts = evaluation_parts(eval_set)
-        if recipe.early_stopping_rounds is not None and parts is None:
-            message = "early_stopping_rounds needs an eval_set to watch; fit(X, y, eval_set=(X_valid, y_valid))"
-            raise ValueError(message)
-        rows = [
-            self._read_rows(X, y, sample_weight, parts)
-            if kind_of(X) is None
-            else self._read_partitions(engine, X, y, sample_weight, parts)
-        ]
-        n_rows = len(rows[0].X)
-        if n_rows < 2:  # noqa: PLR2004 (a spread needs two)
-            message = f"Found {n_rows} sample(s) of positive weight while a minimum of 2 is required."
-            raise ValueError(message)
-        self.ground_ = self._ground(rows[0].X)
-        seed = self._seed()
-        with progress_bar("Training", enabled=bool(self.verbose)) as progress:
-            # the rows are the engine's own, which may let go of them: of a large table every copy counts
-            self.forest_: Forest = engine.fit(rows.pop(), recipe.specs(seed), progress)
-        self.prefixes_ = recipe.prefixes
-        self._note_training()
-        self.training_ = Training.now(time.perf_counter() - start, n_rows)
-        return self
-
-    def _read_rows(self, X: Any, y: Any, sample_weight: Any, watched: tuple[Any, Any, Any] | None) -> Dataset:  # noqa: ANN401
-        """Return the training rows of a table in memory, and those that are watched."""
+    def _read_rows(
+        self, X: Table, y: Column, sample_weight: Column, evaluation: tuple[Any, Any, Any] | None
+    ) -> tuple[ColumnSchema, Target, Dataset]:
+        """Return the schema, the target and the training rows of a table in memory."""
         for name, column in (("y", y), ("sample_weight", sample_weight)):
-            refuse_collection(column, name, "compute it, or give X as a Dask collection too")
-        table = check_table(self, X, y=y, reset=True)
-        joined, y, weight = join(table, self._check_target(y), check_weight(sample_weight, len(table)))
-        if self.vocabularies_ and len(joined) < len(table):
-            joined, self.vocabularies_ = without_unused(joined, self.vocabularies_)
-        data = self._learn_target(joined, y, weight)
-        evaluation = None if watched is None else self._evaluation(*watched)
-        return Dataset(data.X, data.y, data.weight, data.n_classes, evaluation, _sizes(self.vocabularies_))
+            if "dask" in sys.modules:
+                require_in_memory(column, name, "compute it, or give X as a Dask collection too")
+        owner = type(self).__name__
+        schema, table = ColumnSchema.fit(X, categorical_features=self.categorical_features, owner=owner)
+        n_rows = len(table)
+        table, y, weight = _positive_rows(table, self._target_type.check(y), sample_weight)
+        if len(table) < n_rows:
+            schema, table = schema.without_unused(table)
+        target = self._target_type.fit(y)
+        watched = None if evaluation is None else _evaluation_rows(schema, target, *evaluation)
+        return schema, target, Dataset(table, target.encode(y), weight, target.n_classes, watched, schema.sizes)
 
-    def _ground(self, X: Any) -> Ground | None:  # noqa: ANN401 (rows, or partitions of them)
-        """Return what the training rows covered; None where they are not in memory as numbers."""
-        if not isinstance(X, np.ndarray):
-            return None
-        return Ground.of(X, [place for place, known in enumerate(self.vocabularies_) if known is not None])
+    def _read_partitions(
+        self, engine: Engine, X: Table, y: Column, sample_weight: Column, evaluation: tuple[Any, Any, Any] | None
+    ) -> tuple[ColumnSchema, Target, Dataset]:
+        """Return the schema, the target and the training rows of a Dask collection."""
+        takes = getattr(engine, "takes_partitions", None)
+        if takes is None:
+            message = f"engine={self.engine!r} needs X in memory; 'native' and 'xgboost' take Dask collections"
+            raise TypeError(message)
+        if takes == "rows" and evaluation is not None:
+            message = f"engine={self.engine!r} does not take an eval_set beside a Dask collection"
+            raise ValueError(message)
+        owner = type(self).__name__
+        schema = partitioned_schema(X, categorical_features=self.categorical_features, owner=owner)
+        reader = PartitionReader(schema, self._target_type, self.max_bins)
+        if takes == "rows":
+            return schema, *reader.read_in_place(X, y, sample_weight)
+        target, data = reader.read_bins(X, y, sample_weight, engine.bins(self.max_bins))  # type: ignore[attr-defined]
+        if evaluation is None:
+            return schema, target, data
+        if dask_kind(evaluation[0]) is None:
+            return schema, target, replace(data, evaluation=_evaluation_rows(schema, target, *evaluation))
+        return schema, target, replace(data, evaluation=reader.evaluation(target, *evaluation, data.X.bins))
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
@@ -283,8 +245,8 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
     def _recipe(self) -> Recipe:
         return Recipe.of(self.get_params(deep=False))
 
-    def _engine(self) -> Engine:
-        """Return the engine, having checked that it can do what is asked."""
+    def _checked_engine(self) -> Engine:
+        """Return the engine after checking that it supports the parameters."""
         engine = engine_named(self.engine, n_jobs=self.n_jobs, params=self.engine_params)
         defaults = {name: of.default for name, of in inspect.signature(type(self).__init__).parameters.items()}
         check_asked(engine, str(self.engine), self.get_params(deep=False), defaults)
@@ -296,76 +258,44 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             raise ValueError(message)
         return engine
 
-    def _evaluation(self, X: Any, y: Any, weight: Any) -> Dataset:  # noqa: ANN401 (anything a user may pass)
-        table = check_table(self, X, reset=False)
-        rows = join(table, self._check_target(y), check_weight(weight, len(table)))
-        return self._read_target(*rows)
+    def _to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        self._require_fitted()
+        return to_file(self)
 
-    def _note_training(self) -> None:
-        self.n_trees_ = self.forest_.n_trees
-        self.evaluation_loss_: Floats | None = self.forest_.evaluation if self.forest_.evaluation.size else None
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    vocabularies_: Vocabularies
-    training_: Training | None
-    ground_: Ground | None
+    @classmethod
+    def _from_file(cls, header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
+        model = cls(**header["parameters"])
+        for name, value in fitted_attributes(model, header, arrays).items():
+            setattr(model, name, value)
+        return model
 
     @property
-    def _known_family(self) -> Family:
+    def _known_family(self) -> Any:  # noqa: ANN401 (a Family)
         """Return what the members predict: it is the engine's to say where that is less than usual."""
-        family: Family = getattr(self.forest_, "family", self._family)
-        return family
-
-    # What the two estimators do differently.
-    _family: Any
-
-    @property
-    def _n_outputs(self) -> int:
-        """Outputs a member has for a row."""
-        raise NotImplementedError
-
-    def _check_target(self, y: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
-        raise NotImplementedError
-
-    def _learn_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
-        """Return the training rows, having noted what is to be known of the target."""
-        return self._read_target(X, y, weight)
-
-    def _read_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
-        raise NotImplementedError
-
-    def _labels_to_file(self) -> dict[str, AnyArray]:
-        return {}
-
-    def _labels_from_file(self, arrays: dict[str, AnyArray]) -> None:
-        """Take what `_labels_to_file` gave."""
+        return getattr(self.forest_, "family", self._target_type.family)
 
 
-def _sizes(vocabularies: Vocabularies) -> tuple[int, ...]:
-    """Return how many codes each column has, the one for missing values included; 0 for a column of numbers."""
-    return tuple(0 if vocabulary is None else len(vocabulary.values) + 1 for vocabulary in vocabularies)
-
-
-def of_another_kind(path: str | os.PathLike[str], found: Any, wanted: str) -> model_file.ModelFileError:  # noqa: ANN401
-    """Return the error that says what a file holds, and which class reads it."""
-    message = f"{os.fspath(path)}: holds a model of {found!r}, not of {wanted!r}"
-    if found in _KINDS_OF_FILES:
-        message += f"; read it by {found}.load"
-    return model_file.ModelFileError(message)
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 (any parameter)
-    """Return a parameter as JSON has it; a random generator has no plain form and is left out."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.random.RandomState):
+def _evaluation_parts(eval_set: Any) -> tuple[Any, Any, Any] | None:  # noqa: ANN401 (checked here)
+    """Return X, y and weight of an eval_set: (X, y) or (X, y, weight), alone or as the only entry of a list."""
+    if eval_set is None:
         return None
-    if isinstance(value, list | tuple | set | np.ndarray):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, Mapping):
-        return {name: _plain(entry) for name, entry in value.items()}
-    return value
+    parts = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
+    if not isinstance(parts, tuple) or len(parts) not in {2, 3}:
+        message = "eval_set must be (X, y) or (X, y, sample_weight)"
+        raise ValueError(message)
+    return (*parts, None)[:3]
+
+
+def _evaluation_rows(schema: ColumnSchema, target: Target, X: Table, y: Column, weight: Column) -> Dataset:
+    table, y, weight = _positive_rows(schema.transform(X), type(target).check(y), weight)
+    return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes)
+
+
+def _positive_rows(table: AnyArray, y: AnyArray, weight: Column) -> tuple[AnyArray, AnyArray, Floats]:
+    """Return the rows of positive weight, after checking that the parts have equal length."""
+    checked = np.ones(len(table)) if weight is None else check_weights(weight, len(table))
+    check_consistent_length(table, y, checked)
+    positive = checked > 0
+    if positive.all():
+        return table, y, checked
+    return table[positive], y[positive], checked[positive]

@@ -1,18 +1,15 @@
 """The classifier: class probabilities for every row, from every member."""
 
-from typing import Any, Self
-
-import numpy as np
 from sklearn.base import ClassifierMixin
 
 from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated import CalibratedClassifier
-from epiboost._inputs.table import Dataset, check_classification_target, class_numbers, distinct_labels
-from epiboost._typing import AnyArray, Floats
-from epiboost.distributed.scoring import lazily
+from epiboost._estimators.predictions import ClassPredictions
+from epiboost._inputs.target import Classes
+from epiboost._typing import AnyArray, Column, Table
 
 
-class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
+class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
     """Predict a class, and say how sure that is: overlapping classes and gaps in the knowledge, told apart.
 
     An ensemble of gradient-boosted trees, each member of which predicts class probabilities. Their mean entropy is data
@@ -104,79 +101,16 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
     True
     """
 
-    _family = "categorical"
+    _target_type = Classes
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:  # noqa: ANN401
-        """Learn from a table.
+    @property
+    def classes_(self) -> AnyArray:
+        """Labels, in the order of the probabilities."""
+        return self.target_.labels
 
-        Parameters
-        ----------
-        X : table of shape (n, features)
-            Numbers and categories, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
-            The engines ``"native"`` and ``"xgboost"`` take Dask arrays and frames of numbers too.
-        y : array of shape (n,)
-            Labels: numbers, booleans or text.
-        sample_weight : array of shape (n,), optional
-            What each row counts for: on a table of numbers weight two is the same as the row twice, beside categories
-            it is in a table of counts. Weights of less than one on average are scaled up to an average of one.
-        eval_set : (X, y) or (X, y, sample_weight), optional
-            Rows on which the loss is measured after every tree.
+    target_: Classes
 
-        Returns
-        -------
-        self
-        """
-        return self._train(X, y, sample_weight, eval_set)
-
-    @lazily
-    def predict(self, X: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
-        """Predict the most probable label.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        most_probable = self.predict_proba(X).argmax(axis=1)
-        labels: AnyArray = self.classes_[most_probable]
-        return labels
-
-    @lazily
-    def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
-        """Predict class probabilities: the mean over members.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n, classes)
-            In the order of ``classes_``.
-        """
-        return self.predict_posterior(X).mean
-
-    @lazily
-    def predict_log_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
-        """Predict the logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n, classes)
-            In the order of ``classes_``; minus infinity for a class held impossible.
-        """
-        with np.errstate(divide="ignore"):
-            logarithms: Floats = np.log(self.predict_proba(X))
-        return logarithms
-
-    def calibrate(self, X_cal: Any, y_cal: Any, *, random_state: int | None = 0) -> CalibratedClassifier:  # noqa: ANN401
+    def calibrate(self, X_cal: Table, y_cal: Column, *, random_state: int | None = 0) -> CalibratedClassifier:
         """Return a calibrated model, whose sets of classes are guaranteed to hold the true one as often as they say.
 
         Parameters
@@ -197,41 +131,3 @@ class EpiBoostClassifier(ClassifierMixin, BaseEpiBoost):  # type: ignore[misc]  
             For fewer than 4 rows, tables of different lengths, labels that the model does not know.
         """
         return CalibratedClassifier(self, random_state=random_state).fit(X_cal, y_cal)
-
-    @property
-    def _n_outputs(self) -> int:
-        return len(self.classes_)
-
-    def _check_target(self, y: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
-        return check_classification_target(y)
-
-    def _learn_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
-        self.classes_ = distinct_labels(y)
-        if len(self.classes_) < 2:  # noqa: PLR2004 (a classifier tells two apart)
-            message = f"Classifier can't train when only one class is present: y holds {self.classes_.tolist()}"
-            raise ValueError(message)
-        return self._read_target(X, y, weight)
-
-    def _read_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
-        return Dataset(X, class_numbers(y, self.classes_), weight, n_classes=len(self.classes_))
-
-    def _labels_to_file(self) -> dict[str, AnyArray]:
-        labels = self.classes_
-        if labels.dtype.kind == "O":
-            if not all(isinstance(label, str) for label in labels):
-                message = f"labels must be numbers, booleans or text to be saved; got {labels.tolist()}"
-                raise ValueError(message)
-            labels = labels.astype(str)
-        return {"classes": labels, "classes_are_objects": np.array(self.classes_.dtype.kind == "O")}
-
-    def _labels_from_file(self, arrays: dict[str, AnyArray]) -> None:
-        classes = arrays["classes"]
-        numbers = classes.dtype.kind == "f"
-        if (
-            classes.ndim != 1
-            or not np.array_equal(np.unique(classes), classes)
-            or (numbers and np.isnan(classes).any())
-        ):
-            message = "labels must be distinct, in order and not missing"
-            raise ValueError(message)
-        self.classes_ = classes.astype(object) if bool(arrays["classes_are_objects"]) else classes

@@ -1,22 +1,22 @@
 """The regressor: a Normal for every row, from every member."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
 
 from epiboost._boosting.recipe import EnsembleKind
-from epiboost._estimators.base import BaseEpiBoost
+from epiboost._estimators.base import BaseEpiBoost, takes_dask
 from epiboost._estimators.calibrated import CalibratedRegressor
-from epiboost._inputs.table import Dataset, check_regression_target
-from epiboost._typing import AnyArray, Floats
-from epiboost.distributed.scoring import lazily
+from epiboost._estimators.predictions import NumberPredictions
+from epiboost._inputs.target import Numbers
+from epiboost._typing import Column, Floats, Table
 from epiboost.engines import Engine
 
 
-class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
+class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
     """Predict a number, and say how sure that is: noise in the data and gaps in the knowledge, told apart.
 
     An ensemble of gradient-boosted trees, each member of which predicts the mean and the variance of a Normal. The
@@ -108,7 +108,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
     True
     """
 
-    _family = "normal"
+    _target_type = Numbers
 
     def __init__(
         self,
@@ -153,52 +153,8 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         )
         self.variance_guard = variance_guard
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:  # noqa: ANN401
-        """Learn from a table.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-            Numbers and categories, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
-            The engines ``"native"`` and ``"xgboost"`` take Dask arrays and frames of numbers too.
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), optional
-            What each row counts for: on a table of numbers weight two is the same as the row twice, beside categories
-            it is in a table of counts. Weights of less than one on average are scaled up to an average of one.
-        eval_set : (X, y) or (X, y, sample_weight), optional
-            Rows on which the loss is measured after every tree.
-
-        Returns
-        -------
-        self
-        """
-        return self._train(X, y, sample_weight, eval_set)
-
-    @overload
-    def predict(self, X: Any, *, return_std: Literal[False] = False) -> Floats: ...  # noqa: ANN401
-    @overload
-    def predict(self, X: Any, *, return_std: Literal[True]) -> tuple[Floats, Floats]: ...  # noqa: ANN401
-    @lazily
-    def predict(self, X: Any, *, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
-        """Predict the mean of the posterior.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-        return_std : bool, default=False
-            Whether to return the square root of the total variance as well.
-
-        Returns
-        -------
-        mean : array of shape (n,)
-        std : array of shape (n,)
-            Only if ``return_std``.
-        """
-        posterior = self.predict_posterior(X)
-        return (posterior.mean, posterior.std) if return_std else posterior.mean
-
-    @lazily
-    def predict_interval(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> Floats:  # noqa: ANN401
+    @takes_dask
+    def predict_interval(self, X: Table, coverage: float | npt.ArrayLike = 0.9) -> Floats:
         """Predict the central interval that holds the target with the given probability.
 
         Parameters
@@ -215,8 +171,8 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         """
         return self.predict_posterior(X).interval(coverage)
 
-    @lazily
-    def predict_quantile(self, X: Any, q: npt.ArrayLike) -> Floats:  # noqa: ANN401 (anything a user may pass)
+    @takes_dask
+    def predict_quantile(self, X: Table, q: npt.ArrayLike) -> Floats:
         """Predict quantiles of the members' mixture.
 
         Parameters
@@ -232,7 +188,7 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
         """
         return self.predict_posterior(X).quantile(q)
 
-    def calibrate(self, X_cal: Any, y_cal: Any, *, random_state: int | None = 0) -> CalibratedRegressor:  # noqa: ANN401
+    def calibrate(self, X_cal: Table, y_cal: Column, *, random_state: int | None = 0) -> CalibratedRegressor:
         """Return a calibrated model, whose intervals are guaranteed to hold the target as often as they say.
 
         Parameters
@@ -253,13 +209,3 @@ class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # 
             For fewer than 4 rows, tables of different lengths, targets that are not finite.
         """
         return CalibratedRegressor(self, random_state=random_state).fit(X_cal, y_cal)
-
-    @property
-    def _n_outputs(self) -> int:
-        return 2
-
-    def _check_target(self, y: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
-        return check_regression_target(y)
-
-    def _read_target(self, X: AnyArray, y: AnyArray, weight: Floats) -> Dataset:
-        return Dataset(X, y, weight, n_classes=0)

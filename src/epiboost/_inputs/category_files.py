@@ -1,12 +1,12 @@
-"""Vocabularies in a model file: a header that says kinds and sizes, and all values as one long text.
+"""Categories in a model file: a header with kinds and sizes, and all values as one long text.
 
->>> from epiboost._inputs.categories import Vocabulary
->>> header, arrays = vocabularies_to_file([Vocabulary(("Lima", "Oslo"), "text"), None])
+>>> from epiboost._inputs.categories import Categories
+>>> header, arrays = categories_to_file([Categories(("Lima", "Oslo"), "text"), None])
 >>> header
 [{'kind': 'text', 'size': 2}, None]
 >>> arrays["category_text"].tobytes(), arrays["category_ends"].tolist()
 (b'LimaOslo', [4, 8])
->>> vocabularies_from_file(header, arrays)[0].values
+>>> categories_from_file(header, arrays)[0].values
 ('Lima', 'Oslo')
 """
 
@@ -15,59 +15,59 @@ from typing import Any
 
 import numpy as np
 
-from epiboost._inputs.categories import Kind, Vocabulary
+from epiboost._inputs.categories import Categories, Kind
 from epiboost._typing import AnyArray, Bytes, Integers
 
 
-def vocabularies_to_file(
-    vocabularies: Sequence[Vocabulary | None],
+def categories_to_file(
+    categories: Sequence[Categories | None],
 ) -> tuple[list[dict[str, Any] | None], dict[str, AnyArray]]:
-    """Return what a model file must hold of the vocabularies: a header and arrays."""
+    """Return the header and the arrays of a model file."""
     header: list[dict[str, Any] | None] = []
     pieces: list[bytes] = []
-    for vocabulary in vocabularies:
-        header.append(None if vocabulary is None else {"kind": vocabulary.kind, "size": len(vocabulary.values)})
-        values = () if vocabulary is None else vocabulary.values
+    for column in categories:
+        header.append(None if column is None else {"kind": column.kind, "size": len(column.values)})
+        values = () if column is None else column.values
         texts = (value if isinstance(value, str) else repr(value) for value in values)
         pieces.extend(text.encode("utf-8", "surrogatepass") for text in texts)
     ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
     return header, {"category_text": np.frombuffer(b"".join(pieces), dtype=np.uint8), "category_ends": ends}
 
 
-def vocabularies_from_file(
+def categories_from_file(
     header: Sequence[Mapping[str, Any] | None], arrays: Mapping[str, AnyArray]
-) -> tuple[Vocabulary | None, ...]:
-    """Return the vocabularies that `vocabularies_to_file` described; a ValueError if the parts do not fit."""
+) -> tuple[Categories | None, ...]:
+    """Return the categories that `categories_to_file` described; a ValueError if the parts do not fit."""
     pieces = _pieces(arrays["category_text"], arrays["category_ends"])
     sizes = [0 if entry is None else _size(entry) for entry in header]
     if sum(sizes) != len(pieces):
-        message = f"the vocabularies hold {sum(sizes)} values, their text {len(pieces)}"
+        message = f"the categories have {sum(sizes)} values, their text has {len(pieces)}"
         raise ValueError(message)
-    vocabularies: list[Vocabulary | None] = []
+    found: list[Categories | None] = []
     end = 0
     for entry, size in zip(header, sizes, strict=True):
         begin, end = end, end + size
-        vocabularies.append(None if entry is None else _vocabulary(pieces[begin:end], entry["kind"]))
-    return tuple(vocabularies)
+        found.append(None if entry is None else _categories(pieces[begin:end], entry["kind"]))
+    return tuple(found)
 
 
 def _size(entry: Mapping[str, Any]) -> int:
     size: Any = entry["size"]
     if entry["kind"] not in {"text", "number", None} or type(size) is not int or size < 0:
-        message = f"a vocabulary has a kind and a size; got {entry}"
+        message = f"categories have a kind and a size; got {entry}"
         raise ValueError(message)
     return int(size)
 
 
-def _vocabulary(texts: Sequence[str], kind: Kind | None) -> Vocabulary:
+def _categories(texts: Sequence[str], kind: Kind | None) -> Categories:
     values = [_number(text) if kind == "number" else text for text in texts]
     if len(set(values)) < len(values):
-        message = "the values of a vocabulary must be distinct"
+        message = "the values of a categorical column must be distinct"
         raise ValueError(message)
     if kind is None and values:
-        message = f"a vocabulary without a kind must be empty; got {values[0]!r}"
+        message = f"categories without a kind must be empty; got {values[0]!r}"
         raise ValueError(message)
-    return Vocabulary(tuple(values), kind)
+    return Categories(tuple(values), kind)
 
 
 def _pieces(text: Bytes, ends: Integers) -> list[str]:
@@ -78,9 +78,9 @@ def _pieces(text: Bytes, ends: Integers) -> list[str]:
     if (np.diff(begins) < 0).any() or begins[-1] != len(text):
         message = "category_ends must ascend to the length of category_text"
         raise ValueError(message)
-    whole = text.tobytes()
+    content = text.tobytes()
     return [
-        whole[begin:end].decode("utf-8", "surrogatepass")
+        content[begin:end].decode("utf-8", "surrogatepass")
         for begin, end in zip(begins[:-1].tolist(), ends.tolist(), strict=True)
     ]
 

@@ -1,23 +1,25 @@
-"""Tell Dask's collections from other tables without importing Dask.
+"""Recognises Dask collections without importing Dask.
 
->>> kind_of([1.0, 2.0]) is None
+>>> dask_kind([1.0, 2.0]) is None
 True
 """
 
 import sys
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["array", "frame", "series"]
+from epiboost._typing import Table
 
-_KINDS: tuple[tuple[str, str, Kind], ...] = (
+DaskKind: TypeAlias = Literal["array", "frame", "series"]
+
+_KINDS: tuple[tuple[str, str, DaskKind], ...] = (
     ("dask.array", "Array", "array"),
     ("dask.dataframe", "DataFrame", "frame"),
     ("dask.dataframe", "Series", "series"),
 )
 
 
-def kind_of(table: Any) -> Kind | None:  # noqa: ANN401 (anything a user may pass)
-    """Return which of Dask's collections a table is, or None; where Dask was not imported, there is none."""
+def dask_kind(table: Table) -> DaskKind | None:
+    """Return which Dask collection a table is, or None. If Dask was not imported, it is none."""
     if "dask" not in sys.modules:
         return None
     for module, name, kind in _KINDS:
@@ -26,9 +28,9 @@ def kind_of(table: Any) -> Kind | None:  # noqa: ANN401 (anything a user may pas
     return None
 
 
-def refuse_collection(table: Any, name: str, instead: str) -> None:  # noqa: ANN401 (anything a user may pass)
-    """Raise an error if a table is one of Dask's, where it would have to be in memory."""
-    kind = kind_of(table)
+def require_in_memory(table: Table, name: str, remedy: str) -> None:
+    """Raise a TypeError if a table is a Dask collection where it must be in memory."""
+    kind = dask_kind(table)
     if kind is not None:
-        message = f"{name} is a Dask {kind}, which need not fit into memory; {instead}"
+        message = f"{name} is a Dask {kind}, which need not fit into memory; {remedy}"
         raise TypeError(message)

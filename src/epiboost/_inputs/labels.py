@@ -1,18 +1,52 @@
-"""Labels and their places among the classes of a model."""
+"""Class labels: checks, and the code of each label among the classes."""
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, column_or_1d
 
-from epiboost._typing import AnyArray, Integers
+from epiboost._typing import AnyArray, Column, Integers
 
 _NONE = np.array(None)
 _TEXT, _NUMBERS = "US", "biuf"
 
 
+def check_labels(y: Column) -> AnyArray:
+    """Return one label per row, none of them missing; all labels can be ordered.
+
+    >>> check_labels(["no", "yes"])
+    array(['no', 'yes'], dtype='<U3')
+    """
+    labels = column_or_1d(to_array(y), warn=True)
+    if _any_missing(labels):
+        message = "y holds missing labels; every row needs one"
+        raise ValueError(message)
+    if holds_dates(labels):
+        message = f"y holds dates or durations ({labels.dtype}); make the labels text"
+        raise ValueError(message)
+    if labels.dtype.kind == "f":
+        check_array(labels, ensure_2d=False, input_name="y")
+    distinct_labels(labels)
+    check_classification_targets(labels)
+    return np.asarray(labels)
+
+
+def distinct_labels(labels: AnyArray) -> AnyArray:
+    """Return the labels that occur, in ascending order."""
+    try:
+        return np.unique(labels)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in labels})
+        message = f"y mixes labels that have no order, of types {', '.join(kinds)}; make them all text or all numbers"
+        raise ValueError(message) from error
+
+
 def label_codes(labels: npt.ArrayLike, classes: Sequence[object] | AnyArray, *, name: str) -> Integers:
-    """Return each label's place among the classes; one that is none of them is an error, which calls them by a name.
+    """Return each label's position among the classes; an unknown label is an error that calls the labels ``name``.
 
     >>> label_codes(["yes", "no"], ["no", "yes"], name="y")
     array([1, 0])
@@ -27,9 +61,9 @@ def label_codes(labels: npt.ArrayLike, classes: Sequence[object] | AnyArray, *, 
         message = f"{name} holds {given.dtype} and the classes are {known.tolist()}; give labels of the same kind"
         raise ValueError(message) from error
     codes: Integers = order[places].astype(np.int64)
-    strange = known[codes] != given
-    if strange.any():
-        message = f"{name} holds {given[strange].tolist()[0]!r}, which is none of the classes {known.tolist()}"
+    unknown = known[codes] != given
+    if unknown.any():
+        message = f"{name} holds {given[unknown].tolist()[0]!r}, which is none of the classes {known.tolist()}"
         raise ValueError(message)
     return codes
 
@@ -49,7 +83,7 @@ def check_present(labels: AnyArray, name: str) -> None:
 
 
 def check_classes(classes: Sequence[object] | AnyArray, n_classes: int) -> AnyArray:
-    """Return the labels of so many classes: one each, no two alike.
+    """Return the labels of the classes: as many as there are classes, all different.
 
     >>> check_classes(["no", "yes"], 2)
     array(['no', 'yes'], dtype='<U3')
@@ -74,3 +108,25 @@ def check_same_kind(some: AnyArray, others: AnyArray) -> None:
     ):
         message = f"text and numbers cannot be compared: {some.dtype}, {others.dtype}"
         raise TypeError(message)
+
+
+def to_array(y: Column) -> Column:
+    """Return a series of any data frame library as an array, anything else as it is."""
+    series = nw.from_native(y, allow_series=True, pass_through=True, eager_only=True)
+    return series.to_numpy() if isinstance(series, nw.Series) else y
+
+
+def holds_dates(array: AnyArray) -> bool:
+    """Return whether an array holds dates or durations."""
+    kinds = set(map(type, array.ravel())) if array.dtype.kind == "O" else set()
+    return array.dtype.kind in "mM" or any(issubclass(kind, date | timedelta) for kind in kinds)
+
+
+def _any_missing(labels: AnyArray) -> bool:
+    if labels.dtype.kind in "mM":
+        return bool(np.isnat(labels).any())
+    # pandas' missing values are objects of its own; comparing the name of their type needs no import of pandas
+    return labels.dtype.kind == "O" and any(
+        label is None or (isinstance(label, float) and np.isnan(label)) or type(label).__name__ in {"NAType", "NaTType"}
+        for label in labels
+    )

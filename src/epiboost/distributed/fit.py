@@ -1,111 +1,84 @@
-"""From a table in Dask's partitions to what an engine learns from.
+"""Reads Dask collections for `fit`: as one table of bins on this machine, or as rows that stay in their partitions."""
 
-An engine says by ``takes_partitions`` how it wants them: ``"bins"``, as one table of bytes on this machine, or
-``"rows"``, where they are.
-"""
-
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from epiboost._binning.bins import Bins
-from epiboost._inputs.columns import Vocabularies
-from epiboost._inputs.dask_collections import kind_of
-from epiboost._inputs.table import (
-    Dataset,
-    KnownColumns,
-    check_classification_target,
-    check_regression_target,
-    check_table,
-    check_weight,
-)
-from epiboost._typing import AnyArray, Floats
+from epiboost._inputs.dataset import Dataset
+from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.target import Target
+from epiboost._inputs.weights import check_weights
+from epiboost._typing import AnyArray, Column, Floats, LibraryObject
 from epiboost.distributed.partitions import aligned_partitions, in_memory, some_rows
 from epiboost.distributed.rows import checked_parts, distinct_labels_of, partitioned_rows
 from epiboost.distributed.stream import stream_table
 
 
-class PartitionedFit:
-    """The part of an estimator that reads tables in partitions."""
+def partitioned_schema(X: LibraryObject, *, categorical_features: object, owner: str) -> ColumnSchema:
+    """Return the schema of a Dask collection; categorical columns are refused.
 
-    def _read_partitions(
-        self,
-        engine: Any,  # noqa: ANN401 (an Engine, which is not known here)
-        X: Any,  # noqa: ANN401 (a collection of Dask)
-        y: Any,  # noqa: ANN401 (anything a user may pass)
-        weight: Any,  # noqa: ANN401 (anything a user may pass)
-        watched: tuple[Any, Any, Any] | None,
-    ) -> Dataset:
-        """Return the training rows, and those that are watched."""
-        takes = getattr(engine, "takes_partitions", None)
-        if takes is None:
-            message = f"engine={self.engine!r} needs X in memory; 'native' and 'xgboost' take Dask collections"
-            raise TypeError(message)
-        check_table(self, some_rows(X), y=y, reset=True)
-        if self.vocabularies_:
-            names = [place for place, known in enumerate(self.vocabularies_) if known is not None]
-            message = (
-                f"X has columns of categories, at the positions {names}; those of a Dask collection cannot be learned "
-                "from: turn them into numbers, or compute X"
-            )
-            raise ValueError(message)
-        if takes == "bins":
-            return self._bins(engine.bins(self.max_bins), X, y, weight, watched)
-        if watched is not None:
-            message = f"engine={self.engine!r} does not watch an eval_set while it learns from a Dask collection"
-            raise ValueError(message)
-        return self._rows_in_place(X, y, weight)
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n, features)
+    categorical_features : "auto", None or list of str and int
+    owner : str
+        Name of the estimator's class.
+    """
+    schema, _ = ColumnSchema.fit(some_rows(X), categorical_features=categorical_features, owner=owner)
+    if schema.categories:
+        positions = np.flatnonzero(schema.is_categorical).tolist()
+        message = (
+            f"X has categorical columns, at the positions {positions}; Dask collections of numbers are supported: turn "
+            "them into numbers, or compute X"
+        )
+        raise ValueError(message)
+    return schema
 
-    def _bins(self, given: Bins | None, X: Any, y: Any, weight: Any, watched: tuple[Any, Any, Any] | None) -> Dataset:  # noqa: ANN401
-        """Return all rows as bins; targets and weights are collected."""
-        read = KnownColumns(self)
-        table, y, weight = self._stream(X, y, weight, read, given)
-        data = self._learn_target(table, y, weight)
-        evaluation = None
-        if watched is not None and kind_of(watched[0]) is None:
-            evaluation = self._evaluation(*watched)
-        elif watched is not None:
-            evaluation = self._read_target(*self._stream(*watched, read, table.bins))
-        return Dataset(data.X, data.y, data.weight, data.n_classes, evaluation)
 
-    def _stream(
-        self,
-        X: Any,  # noqa: ANN401 (a collection of Dask)
-        y: Any,  # noqa: ANN401 (anything a user may pass)
-        weight: Any,  # noqa: ANN401 (anything a user may pass)
-        read: KnownColumns,
-        given: Bins | None,
-    ) -> tuple[Any, AnyArray, Floats]:
-        """Return bins, targets and weights of the rows that count."""
-        y = self._check_target(in_memory(y))
-        weight = in_memory(weight)
-        weight = np.broadcast_to(1.0, len(y)) if weight is None else check_weight(weight, len(y))
-        table = stream_table(X, read, weight, bins=given, n_features=self.n_features_in_, max_bins=self.max_bins)
-        counts = weight > 0
-        return (table, y, weight) if counts.all() else (table, y[counts], weight[counts])
+@dataclass(frozen=True, slots=True)
+class PartitionReader:
+    """Reads the rows of Dask collections.
 
-    def _rows_in_place(self, X: Any, y: Any, weight: Any) -> Dataset:  # noqa: ANN401 (collections of Dask)
-        """Return rows that stay in their partitions, with a summary of their targets."""
-        parts = aligned_partitions(X, y, weight)
-        check = check_classification_target if self._family == "categorical" else check_regression_target
-        checked = checked_parts(parts, KnownColumns(self), check, self.n_features_in_)
-        classes, n_classes = None, 0
-        if self._family == "categorical":
-            labels = distinct_labels_of(checked)
-            n_classes = self._learn_target(np.empty((0, 0)), labels, np.ones(len(labels))).n_classes
-            classes = self.classes_
-        rows = partitioned_rows(checked, n_features=self.n_features_in_, max_bins=self.max_bins, classes=classes)
-        return Dataset(rows, np.empty(0), np.empty(0), n_classes)
+    Attributes
+    ----------
+    schema : ColumnSchema
+    target_type : type of Target
+    max_bins : int
+    """
 
-    # What the estimator has.
-    engine: Any
+    schema: ColumnSchema
+    target_type: type[Target]
     max_bins: int
-    n_features_in_: int
-    vocabularies_: Vocabularies
-    classes_: AnyArray
-    _family: Any
-    _check_target: Callable[[Any], AnyArray]
-    _learn_target: Callable[[Any, AnyArray, Floats], Dataset]
-    _read_target: Callable[[Any, AnyArray, Floats], Dataset]
-    _evaluation: Callable[[Any, Any, Any], Dataset]
+
+    def read_bins(self, X: LibraryObject, y: Column, weight: Column, bins: Bins | None) -> tuple[Target, Dataset]:
+        """Return the target and the training rows as bins; borders are found if no bins are given."""
+        table, y, weight = self._stream(X, y, weight, bins)
+        target = self.target_type.fit(y)
+        return target, Dataset(table, target.encode(y), weight, target.n_classes)
+
+    def evaluation(self, target: Target, X: LibraryObject, y: Column, weight: Column, bins: Bins) -> Dataset:
+        """Return evaluation rows as bins."""
+        table, y, weight = self._stream(X, y, weight, bins)
+        return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes)
+
+    def read_in_place(self, X: LibraryObject, y: Column, weight: Column) -> tuple[Target, Dataset]:
+        """Return the target, and rows that stay in their partitions with a summary of their targets."""
+        n_features = self.schema.n_features
+        parts = aligned_partitions(X, y, weight)
+        checked = checked_parts(parts, self.schema.transform, self.target_type.check, n_features)
+        labels = distinct_labels_of(checked) if self.target_type.family == "categorical" else np.empty(0)
+        target = self.target_type.fit(labels)
+        rows = partitioned_rows(checked, n_features=n_features, max_bins=self.max_bins, target=target)
+        return target, Dataset(rows, np.empty(0), np.empty(0), target.n_classes)
+
+    def _stream(self, X: LibraryObject, y: Column, weight: Column, bins: Bins | None) -> tuple[Any, AnyArray, Floats]:
+        """Return bins, targets and weights of the rows of positive weight; targets and weights are collected."""
+        y = self.target_type.check(in_memory(y))
+        weight = in_memory(weight)
+        weight = np.broadcast_to(1.0, len(y)) if weight is None else check_weights(weight, len(y))
+        n_features = self.schema.n_features
+        table = stream_table(X, self.schema.transform, weight, bins=bins, n_features=n_features, max_bins=self.max_bins)
+        positive = weight > 0
+        return (table, y, weight) if positive.all() else (table, y[positive], weight[positive])

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from epiboost._inputs.dask_collections import kind_of
+from epiboost._inputs.dask_collections import dask_kind
 from epiboost._optional import require
 from epiboost._typing import AnyArray
 from epiboost.distributed.cluster import cluster_errors, dealt, default_client, wait_for_a_worker
@@ -21,7 +21,7 @@ _AHEAD_ON_CLUSTER = 16  # or at the workers, where each batch costs a message th
 
 def partitions_of(collection: Any) -> list[Any]:  # noqa: ANN401 (a collection of Dask)
     """Return the partitions of rows, each as a Delayed."""
-    if kind_of(collection) == "array" and collection.ndim > 1:
+    if dask_kind(collection) == "array" and collection.ndim > 1:
         collection = collection.rechunk(dict.fromkeys(range(1, collection.ndim), -1))
     parts = collection.to_delayed()
     return _apart(list(parts.ravel()) if isinstance(parts, np.ndarray) else list(parts))
@@ -30,11 +30,11 @@ def partitions_of(collection: Any) -> list[Any]:  # noqa: ANN401 (a collection o
 def aligned_partitions(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]]:  # noqa: ANN401 (collections of Dask)
     """Return (table, target, weight) of each partition, as Delayed; the weight is None if there are none."""
     for name, column in (("y", y), ("sample_weight", weight)):
-        if kind_of(column) is None and not (name == "sample_weight" and column is None):
+        if dask_kind(column) is None and not (name == "sample_weight" and column is None):
             message = f"{name} must be a Dask collection in the partitions of X; got {type(column).__name__}"
             raise TypeError(message)
     columns = [y] if weight is None else [y, weight]
-    if kind_of(X) == "frame" and all(kind_of(column) in {"series", "frame"} for column in columns):
+    if dask_kind(X) == "frame" and all(dask_kind(column) in {"series", "frame"} for column in columns):
         _refuse_other_cuts(X, columns)
         # one read of all that is needed: partitions of single columns may be put together when they are read
         pandas = require("pandas", extra="dask", purpose="a table in partitions")
@@ -51,7 +51,7 @@ def aligned_partitions(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]
 
 def some_rows(X: Any) -> Any:  # noqa: ANN401 (a collection of Dask, a table in memory)
     """Return a small table in memory that has the columns of a collection; its values mean nothing."""
-    kind = kind_of(X)
+    kind = dask_kind(X)
     if kind == "frame":
         return X._meta_nonempty  # noqa: SLF001 (Dask has no other name for it)
     if kind != "array" or X.ndim != 2:  # noqa: PLR2004 (rows and columns)
@@ -62,7 +62,7 @@ def some_rows(X: Any) -> Any:  # noqa: ANN401 (a collection of Dask, a table in 
 
 def in_memory(column: Any) -> Any:  # noqa: ANN401 (anything a user may pass)
     """Return a target or weights as they are, or collected if they are in partitions."""
-    if kind_of(column) is None:
+    if dask_kind(column) is None:
         return column
     parts = [part for batch in batches(partitions_of(column), _values) for part in batch]  # at once: more memory
     return np.concatenate(parts)

@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 
 from epiboost._boosting.objectives import Objective
-from epiboost._inputs.table import check_largest_weight, class_numbers, weight_of_rows
+from epiboost._inputs.target import Target
+from epiboost._inputs.weights import check_largest_weight, row_weights
 from epiboost._optional import require
-from epiboost._typing import AnyArray, Floats
+from epiboost._typing import AnyArray, Column, Floats, Table
 from epiboost.distributed.borders import Counts, StandIns, counts_of, merged_columns, whole_weights
 from epiboost.distributed.partitions import Reader, computed, each_of, held, read_part
 from epiboost.distributed.summary import Moments, Summary
-
-Target = Callable[[Any], AnyArray]
-"""Checks a partition's targets: values, or labels."""
 
 LARGEST = float(np.finfo(np.float32).max)
 """Single precision: a number beyond it is the largest."""
@@ -98,7 +96,9 @@ class PartitionedRows:
         return sum(self.lengths)
 
 
-def checked_parts(parts: Sequence[tuple[Any, Any, Any]], read: Reader, check: Target, n_features: int) -> list[Any]:
+def checked_parts(
+    parts: Sequence[tuple[Any, Any, Any]], read: Reader, check: Callable[[Any], AnyArray], n_features: int
+) -> list[Any]:
     """Return partitions that are read and checked, a `CheckedPart` each, as Delayed; a cluster keeps them.
 
     Parameters
@@ -120,32 +120,28 @@ def distinct_labels_of(checked: Sequence[Any]) -> AnyArray:
     return np.unique(np.concatenate(found)) if found else np.empty(0)
 
 
-def partitioned_rows(
-    checked: Sequence[Any], *, n_features: int, max_bins: int, classes: AnyArray | None = None
-) -> PartitionedRows:
+def partitioned_rows(checked: Sequence[Any], *, n_features: int, max_bins: int, target: Target) -> PartitionedRows:
     """Return rows in their partitions, having summed up their targets and binned their columns.
 
     Parameters
     ----------
     checked : sequence of Delayed
         Of `checked_parts`.
-    classes : array of labels, optional
-        None if targets are values.
     """
     dask = require("dask", extra="dask", purpose="a table in partitions")
-    summaries: tuple[Summary, ...] = each_of(checked, _summary, classes)
+    summaries: tuple[Summary, ...] = each_of(checked, _summary, target)
     whole = reduce(Summary.joined, summaries)
     if not whole.rows:
         message = "Found array with 0 sample(s) while a minimum of 2 is required."
         raise ValueError(message)
     check_largest_weight(whole.heaviest, whole.rows)
     moments = None
-    if classes is None:
+    if not target.n_classes:
         moments = reduce(Moments.joined, each_of(checked, _moments, whole.ruler))
     objective = whole.objective(moments)
     # weights of less than one on average are no counts: they are scaled up to an average of one
     scale = max(1.0, whole.counting / whole.total)
-    table = _Table(objective, classes, scale, _stand_ins(checked, whole, n_features, max_bins))
+    table = _Table(objective, target, scale, _stand_ins(checked, whole, n_features, max_bins))
     firsts = np.cumsum([0, *(summary.rows for summary in summaries)]).tolist()
     make, own_table = dask.delayed(_row_part, pure=False), dask.delayed(table, pure=False, traverse=False)
     return PartitionedRows(
@@ -163,7 +159,7 @@ class _Table:
     """What is known of all rows."""
 
     objective: Objective
-    classes: AnyArray | None
+    target: Target
     scale: float
     stand_ins: StandIns
 
@@ -180,10 +176,12 @@ def _stand_ins(checked: Sequence[Any], whole: Summary, n_features: int, max_bins
     return StandIns(tuple(columns))
 
 
-def _checked(X: Any, y: Any, weight: Any, read: Reader, check: Target, n_features: int) -> CheckedPart:  # noqa: ANN401, PLR0917
+def _checked(  # noqa: PLR0917 (a task of Dask takes positions)
+    X: Table, y: Column, weight: Column, read: Reader, check: Callable[[Any], AnyArray], n_features: int
+) -> CheckedPart:
     table = read_part(X, read, n_features)
     values = check(y) if len(y) else np.empty(0)
-    own = weight_of_rows(weight, len(values)) if len(values) else np.empty(0)
+    own = row_weights(weight, len(values)) if len(values) else np.empty(0)
     if len(table) != len(values):
         message = (
             "Found input variables with inconsistent numbers of samples: a partition of X has "
@@ -199,14 +197,12 @@ def _distinct(part: CheckedPart) -> AnyArray:
     return np.unique(part.y)
 
 
-def _numbers(part: CheckedPart, classes: AnyArray | None) -> Floats:
-    if classes is None or not len(part.y):
-        return part.y.astype(np.float64)
-    return class_numbers(part.y, classes)
+def _numbers(part: CheckedPart, target: Target) -> Floats:
+    return target.encode(part.y) if len(part.y) else np.empty(0)
 
 
-def _summary(part: CheckedPart, classes: AnyArray | None) -> Summary:
-    return Summary.of(_numbers(part, classes), part.weight, part.rows, 0 if classes is None else len(classes))
+def _summary(part: CheckedPart, target: Target) -> Summary:
+    return Summary.of(_numbers(part, target), part.weight, part.rows, target.n_classes)
 
 
 def _moments(part: CheckedPart, ruler: tuple[float, float]) -> Moments:
@@ -223,5 +219,5 @@ def _finished(columns: Sequence[Counts], max_bins: int) -> list[AnyArray]:
 
 def _row_part(part: CheckedPart, first: int, table: _Table) -> RowPart:
     keys = ((first + part.places) % (1 << 32)).astype(np.uint32)
-    y = table.objective.encode(_numbers(part, table.classes))
+    y = table.objective.encode(_numbers(part, table.target))
     return RowPart(table.stand_ins.of(part.X), y, part.weight * table.scale, keys)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._inputs.table import Dataset
+from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
 from epiboost._typing import AnyArray, Floats
 

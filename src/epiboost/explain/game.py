@@ -13,18 +13,15 @@ Rows are played as the numbers that the trees see: categories are codes by then,
 compared, rounded or guessed on the way, and a category that training has not seen stays unseen.
 """
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from epiboost._estimators.base import BaseEpiBoost
-from epiboost._estimators.calibrated.base import BaseCalibrated
-from epiboost._inputs.table import check_table
+from epiboost._inputs.schema import CheckedTable, ColumnSchema
 from epiboost._posterior.posterior import Posterior
-from epiboost._typing import AnyArray, Floats
+from epiboost._typing import AnyArray, Estimator, Floats, Table
 
 Explained: TypeAlias = Literal["knowledge", "data", "total", "mean"]
 """What can be explained: a part of the uncertainty, or the prediction."""
@@ -43,24 +40,16 @@ def check_explained(of: str) -> None:
         raise ValueError(message)
 
 
-def numbers_of(model: Any, X: Any) -> AnyArray:  # noqa: ANN401 (anything the model reads)
+def numbers_of(model: Estimator, X: Table) -> AnyArray:
     """Return the rows as the trees see them: of shape (n, features), codes in place of categories."""
-    inner = model.model_ if isinstance(model, BaseCalibrated) else model
-    if isinstance(inner, BaseEpiBoost):
-        return check_table(inner, X, reset=False)
-    return np.asarray(X, dtype=np.float64)
+    schema: ColumnSchema | None = getattr(model, "schema_", None)
+    return np.asarray(X, dtype=np.float64) if schema is None else schema.transform(X)
 
 
-def reader_of_numbers(model: Any) -> Callable[[AnyArray], Posterior]:  # noqa: ANN401 (any model with a posterior)
-    """Return what predicts such rows; the model is as it was."""
-    if isinstance(model, BaseCalibrated):
-        calibrated = copy.copy(model)
-        calibrated.model_ = _without_columns(model.model_)
-        return calibrated.predict_posterior
-    if isinstance(model, BaseEpiBoost):
-        return _without_columns(model).predict_posterior
-    predict: Callable[[AnyArray], Posterior] = model.predict_posterior
-    return predict
+def reader_of_numbers(model: Estimator) -> Callable[[AnyArray], Posterior]:
+    """Return the function that predicts such rows."""
+    predict: Callable[[Any], Posterior] = model.predict_posterior
+    return predict if not hasattr(model, "schema_") else lambda rows: predict(CheckedTable(rows))
 
 
 def _nobody(n_played: int) -> None:
@@ -147,11 +136,3 @@ class Game:
             else:
                 found.append(getattr(uncertainty, measure))
         return np.stack(found)
-
-
-def _without_columns(model: BaseEpiBoost) -> BaseEpiBoost:
-    """Return a copy of the model that takes rows as the trees see them."""
-    plain = copy.copy(model)
-    plain.vocabularies_ = ()
-    plain.__dict__.pop("feature_names_in_", None)
-    return plain

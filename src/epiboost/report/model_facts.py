@@ -7,7 +7,7 @@ import numpy as np
 
 from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated.base import BaseCalibrated
-from epiboost._estimators.provenance import version_of
+from epiboost._estimators.provenance import package_version
 from epiboost._inputs.raw_values import names_of
 from epiboost._posterior.unwrap import Wrapped
 from epiboost.report.formatting import count, distinct, number, words
@@ -19,7 +19,7 @@ _MOST_NAMED = 12
 
 def inner_of(model: Any) -> Any:  # noqa: ANN401 (any model)
     """Return the model that a calibrated one holds, or the model itself."""
-    return model.model_ if isinstance(model, BaseCalibrated) else model
+    return model.estimator_ if isinstance(model, BaseCalibrated) else model
 
 
 def title_of(model: Any) -> str:  # noqa: ANN401 (any model)
@@ -38,18 +38,18 @@ def model_facts(asked: Wrapped, answers: Answers) -> tuple[tuple[str, str], ...]
         facts.append(("Classes", _some([words(label) for label in asked.classes.tolist()])))
     if isinstance(inner, BaseEpiBoost):
         facts += _recipe_facts(inner, answers)
-    training = getattr(inner, "training_", None)
+    training = getattr(inner, "provenance_", None)
     if training is not None:
         facts.append(("Training rows", f"{training.n_rows:,}"))
         facts.append(("Training time", f"{number(training.seconds)} s"))
         facts.append(("Versions at training", ", ".join(f"{name} {text}" for name, text in training.versions)))
-    now = [("epiboost", version_of("epiboost")), ("Python", platform.python_version()), ("NumPy", np.__version__)]
+    now = [("epiboost", package_version("epiboost")), ("Python", platform.python_version()), ("NumPy", np.__version__)]
     facts.append(("Versions of this report", ", ".join(f"{name} {text}" for name, text in now)))
     return tuple((name, words(text, _LONGEST)) for name, text in facts)
 
 
 def _recipe_facts(model: BaseEpiBoost, answers: Answers) -> list[tuple[str, str]]:
-    trees = sorted({int(n) for n in np.ravel(model.n_trees_)})
+    trees = sorted({int(n) for n in np.ravel(model.n_iter_)})
     n_trees = f"{trees[0]:,}" if len(trees) == 1 else f"{trees[0]:,} to {trees[-1]:,}"
     seed = "none was given" if model.random_state is None else str(model.random_state)
     if isinstance(model.random_state, np.random.RandomState):

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from epiboost._estimators.base import BaseEpiBoost
-from epiboost._inputs.feature_ranges import Ground
+from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.raw_values import names_of
+from epiboost._inputs.schema import ColumnSchema
 from epiboost._posterior.unwrap import Wrapped
 from epiboost._typing import AnyArray
 from epiboost.explain.game import numbers_of
@@ -36,17 +36,17 @@ def novelty_of(asked: Wrapped, X: Any, n_rows: int) -> tuple[Novelty, AnyArray]:
     array of bool, of shape (n,)
     """
     inner = inner_of(asked.model)
-    vocabularies = getattr(inner, "vocabularies_", ())
-    ground: Ground | None = getattr(inner, "ground_", None)
-    if not isinstance(inner, BaseEpiBoost) or not (vocabularies or ground):
+    schema: ColumnSchema | None = getattr(inner, "schema_", None)
+    ground: FeatureRanges | None = getattr(inner, "feature_ranges_", None)
+    if schema is None or not (schema.categories or ground):
         return Novelty(ranges=False, n_rows=0, n_unseen=0, columns=(), clear=False), np.zeros(n_rows, dtype=bool)
     rows = numbers_of(asked.model, asked.rows(X))
-    of_categories = np.array([known is not None for known in vocabularies] or [False] * rows.shape[1])
+    of_categories = schema.is_categorical
     unseen = (rows == -1.0) & of_categories
     beyond = np.zeros_like(unseen) if ground is None else ground.beyond(rows) & ~of_categories
     new = unseen | beyond
     rows_with_new: AnyArray = new.any(axis=1)
-    training = getattr(inner, "training_", None)
+    training = getattr(inner, "provenance_", None)
     by_chance = _OUTSIDE / (1 + (training.n_rows if training is not None else n_rows))
     counts = new.sum(axis=0)
     missing = (beyond & np.isnan(rows)).sum(axis=0)
@@ -67,7 +67,7 @@ def novelty_of(asked: Wrapped, X: Any, n_rows: int) -> tuple[Novelty, AnyArray]:
     return found, rows_with_new
 
 
-def _range(ground: Ground | None, place: int) -> tuple[float | None, float | None]:
+def _range(ground: FeatureRanges | None, place: int) -> tuple[float | None, float | None]:
     if ground is None or np.isnan(ground.low[place]):
         return None, None
     return float(ground.low[place]), float(ground.high[place])

@@ -1,59 +1,36 @@
-"""What both calibrated models share: the split of the rows, the quantiles, files."""
+"""What both calibrated models share: the split of the calibration rows, conformal quantiles, files."""
 
 import copy
 import math
-import os
-from typing import Any, Self
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from epiboost._estimators.base import BaseEpiBoost, of_another_kind
-from epiboost._estimators.reporting import Reporting
-from epiboost._files import model_file
+from epiboost._estimators.base import BaseEpiBoost, UncertaintyModel
+from epiboost._estimators.saving import model_from_file
+from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.target import Target
 from epiboost._posterior.conformal import check_share, conformal_quantile, rows_for
 from epiboost._posterior.posterior import Posterior
-from epiboost._posterior.uncertainty import Uncertainty
-from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.distributed.scoring import lazily
+from epiboost._typing import AnyArray, Column, Estimator, Floats, Integers, Table
 
 _FEWEST_ROWS = 4
 _STEPS = 20
 _LEEWAY = 0.15
-_MISFIT = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
-class BaseCalibrated(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """What both calibrated models share; the classes that users see are the two below."""
+class BaseCalibrated(UncertaintyModel):
+    """What both calibrated models share; users see `CalibratedRegressor` and `CalibratedClassifier`."""
 
-    def __init__(self, model: Any, *, scale_share: float = 0.25, random_state: int | None = 0) -> None:  # noqa: ANN401
-        self.model = model
+    def __init__(self, estimator: Estimator, *, scale_share: float = 0.25, random_state: int | None = 0) -> None:
+        self.estimator = estimator
         self.scale_share = scale_share
         self.random_state = random_state
 
-    @lazily
-    def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything a user may pass)
-        """Split each row's calibrated uncertainty into data and knowledge.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        Uncertainty
-            Of the calibrated posterior.
-        """
-        return self.predict_posterior(X).uncertainty()
-
-    def predict_posterior(self, X: Any) -> Posterior:  # noqa: ANN401 (anything a user may pass)
-        """Return what every member says of every row, calibrated."""
-        raise NotImplementedError
-
-    def calibrate(self, X_cal: Any, y_cal: Any, *, random_state: int | None = 0) -> Self:  # noqa: ANN401
+    def calibrate(self, X_cal: Table, y_cal: Column, *, random_state: int | None = 0) -> Self:
         """Calibrate the same model on other rows; what was learned from the rows before is not used.
 
         Parameters
@@ -69,74 +46,41 @@ class BaseCalibrated(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-
         a new calibrated model
         """
         check_is_fitted(self, "scores_")
-        anew = type(self)(self.model_, scale_share=self.scale_share, random_state=random_state)
+        anew = type(self)(self.estimator_, scale_share=self.scale_share, random_state=random_state)
         calibrated: Self = anew.fit(X_cal, y_cal)
         return calibrated
 
     @property
     def n_features_in_(self) -> int:
         """Number of columns that the model reads."""
-        return int(self._kept.n_features_in_)
+        return int(self._known_estimator.n_features_in_)
 
     @property
     def feature_names_in_(self) -> AnyArray:
         """Names of these columns, if they had any."""
-        names: AnyArray = self._kept.feature_names_in_
+        names: AnyArray = self._known_estimator.feature_names_in_
         return names
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model and its calibration to one file: arrays and a JSON header, no pickle.
+    @property
+    def schema_(self) -> ColumnSchema:
+        """Schema of the training table."""
+        return self.estimator_.schema_
 
-        Parameters
-        ----------
-        path : str or path
-            By custom it ends in ``.epib``.
-        """
+    def _to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         check_is_fitted(self, "scores_")
-        header, arrays = self.model_._to_file()
+        header, arrays = self.estimator_._to_file()
         seed = int(self.random_state) if isinstance(self.random_state, int | np.integer) else None
         own_header: dict[str, Any] = {
             "estimator": type(self).__name__,
             "parameters": {"scale_share": float(self.scale_share), "random_state": seed},
             "model": header,
         }
-        model_file.write(path, own_header, {**arrays, **self._calibration_to_file()})
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a calibrated model from a file that `save` wrote.
-
-        Parameters
-        ----------
-        path : str or path
-
-        Returns
-        -------
-        the calibrated model
-
-        Raises
-        ------
-        ModelFileError
-            If the file is damaged, or is not a model of this class.
-        """
-        return cls._read(path, *model_file.read(path))
-
-    @classmethod
-    def _read(cls, path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
-        """Make the model of what a file holds."""
-        if header.get("estimator") != cls.__name__:
-            raise of_another_kind(path, header.get("estimator"), cls.__name__)
-        try:
-            return cls._from_file(header, arrays)
-        except _MISFIT as error:
-            message = f"{os.fspath(path)}: the parts of the model do not fit together: {error}"
-            raise model_file.ModelFileError(message) from error
+        return own_header, {**arrays, **self._calibration_to_file()}
 
     @classmethod
     def _from_file(cls, header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
-        kind = BaseEpiBoost._kinds[header["model"]["estimator"]]
-        calibrated = cls(kind._from_file(header["model"], arrays), **header["parameters"])
-        calibrated._keep_model()
+        calibrated = cls(model_from_file(header["model"], arrays), **header["parameters"])
+        calibrated._keep_estimator()
         scores = arrays["calibration_scores"]
         if scores.dtype != np.float64 or scores.ndim != 1 or not scores.size or (np.diff(scores) < 0.0).any():
             message = "scores must be numbers in order"
@@ -150,13 +94,7 @@ class BaseCalibrated(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-
 
     def __sklearn_clone__(self) -> Self:
         """Keep the model: it is given, and not learned here."""
-        return type(self)(self.model, scale_share=self.scale_share, random_state=self.random_state)
-
-    def __sklearn_tags__(self) -> Tags:
-        """Say that values may be missing."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+        return type(self)(self.estimator, scale_share=self.scale_share, random_state=self.random_state)
 
     def _parts(self, n_samples: int) -> tuple[Integers, Integers]:
         """Return the rows to learn scales from and those that guarantee."""
@@ -190,40 +128,40 @@ class BaseCalibrated(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-
             raise ValueError(message)
         return conformal_quantile(self.scores_, coverage)
 
-    def _rows(self, X: Any, y: Any) -> tuple[AnyArray, Posterior]:  # noqa: ANN401 (anything a user may pass)
+    def _rows(self, X: Table, y: Column) -> tuple[AnyArray, Posterior]:
         """Return the targets of the calibration rows and what the model says of them."""
-        self._keep_model()
-        target, posterior = self.model_._check_target(y), self.model_.predict_posterior(X)
+        self._keep_estimator()
+        target, posterior = self._target_type.check(y), self.estimator_.predict_posterior(X)
         if posterior.n_samples != len(target):
             message = f"X and y must have the same number of rows, got {posterior.n_samples} and {len(target)}"
             raise ValueError(message)
         return target, posterior
 
     @property
-    def _kept(self) -> Any:  # noqa: ANN401 (the two have models of their own)
-        return getattr(self, "model_", self.model)
+    def _known_estimator(self) -> BaseEpiBoost:
+        return self.estimator_ if hasattr(self, "estimator_") else self.estimator
 
-    def _keep_model(self) -> None:
-        """Keep the model as it is now: fitting it anew replaces what it has learned, and does not reach the copy."""
-        family = getattr(self.model, "_family", None)
-        if not isinstance(self.model, BaseEpiBoost) or family != self._family:
-            message = f"{type(self).__name__} calibrates a {self._family} model of this package, got {self.model!r}"
+    def _keep_estimator(self) -> None:
+        """Keep a copy of the model as it is now: a later fit of the model does not change the copy."""
+        family = self._target_type.family
+        if not isinstance(self.estimator, BaseEpiBoost) or self.estimator._target_type.family != family:
+            message = f"{type(self).__name__} calibrates a {family} model of this package, got {self.estimator!r}"
             raise ValueError(message)
-        self.model._require_fitted()
-        self.model_ = copy.copy(self.model)
+        self.estimator._require_fitted()
+        self.estimator_ = copy.copy(self.estimator)
 
-    model_: BaseEpiBoost
+    estimator_: BaseEpiBoost
     scores_: Floats
 
-    # What the two do differently.
-    _family: str
+    _target_type: ClassVar[type[Target]]
 
+    @abstractmethod
     def _calibration_to_file(self) -> dict[str, AnyArray]:
-        return {"calibration_scores": self.scores_}
+        """Return the arrays of the calibration."""
 
+    @abstractmethod
     def _calibration_from_file(self, arrays: dict[str, AnyArray]) -> None:
-        """Take what `_calibration_to_file` gave."""
-        raise NotImplementedError
+        """Set what `_calibration_to_file` gave, after checking it."""
 
 
 def _round_number(n_samples: int, share: float) -> int:

@@ -1,21 +1,23 @@
 """The calibrated classifier: probabilities at the right temperature, and sets of classes with a guarantee."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from epiboost._estimators.base import takes_dask
 from epiboost._estimators.calibrated.base import BaseCalibrated
+from epiboost._estimators.predictions import ClassPredictions
 from epiboost._inputs.labels import label_codes
+from epiboost._inputs.target import Classes
 from epiboost._posterior.conformal import fit_temperature, temper
 from epiboost._posterior.posterior import Posterior
-from epiboost._typing import AnyArray, Floats
-from epiboost.distributed.scoring import lazily
+from epiboost._typing import AnyArray, Column, Floats, Table
 
 
-class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
+class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier whose probabilities are calibrated and whose sets of classes hold the true one as often as they say.
 
     The temperature that makes the held-out labels most likely is learned on one part of the calibration rows. The other
@@ -24,7 +26,7 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
 
     Parameters
     ----------
-    model : EpiBoostClassifier
+    estimator : EpiBoostClassifier
         A fitted model. It is kept as it is when `fit` is called: fitted anew, it does not change this one.
     scale_share : float, default=0.25
         About the share of the calibration rows from which the temperature is learned: the rest is brought to a number
@@ -35,7 +37,7 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
 
     Attributes
     ----------
-    model_ : EpiBoostClassifier
+    estimator_ : EpiBoostClassifier
         The model as it was when it was calibrated.
     temperature_ : float
         Above 1: the model was too sure.
@@ -63,15 +65,15 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
            [ True,  True]])
     """
 
-    _family = "categorical"
+    _target_type = Classes
 
     @property
     def classes_(self) -> AnyArray:
         """Labels, in the order of the probabilities."""
-        classes: AnyArray = self._kept.classes_
+        classes: AnyArray = self._known_estimator.classes_
         return classes
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
+    def fit(self, X: Table, y: Column) -> Self:
         """Calibrate on rows that the model has not been trained or early-stopped on.
 
         Parameters
@@ -99,55 +101,8 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         self.scores_: Floats = np.sort(1.0 - probability[for_guarantee, codes[for_guarantee]])
         return self
 
-    @lazily
-    def predict(self, X: Any) -> AnyArray:  # noqa: ANN401 (anything a user may pass)
-        """Predict the most probable label.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        labels: AnyArray = self.classes_[self.predict_proba(X).argmax(axis=1)]
-        return labels
-
-    @lazily
-    def predict_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
-        """Predict calibrated class probabilities.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n, classes)
-            In the order of ``classes_``.
-        """
-        return self.predict_posterior(X).mean
-
-    @lazily
-    def predict_log_proba(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
-        """Predict the logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n, classes)
-            In the order of ``classes_``; minus infinity for a class held impossible.
-        """
-        with np.errstate(divide="ignore"):
-            logarithms: Floats = np.log(self.predict_proba(X))
-        return logarithms
-
-    @lazily
-    def predict_set(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> npt.NDArray[np.bool_]:  # noqa: ANN401
+    @takes_dask
+    def predict_set(self, X: Table, coverage: float | npt.ArrayLike = 0.9) -> npt.NDArray[np.bool_]:
         """Predict sets of classes that hold the true one with at least the given probability.
 
         Parameters
@@ -174,7 +129,7 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         belongs: npt.NDArray[np.bool_] = (1.0 - probability <= quantile[..., np.newaxis]) | most_probable
         return belongs
 
-    def predict_posterior(self, X: Any) -> Posterior:  # noqa: ANN401 (anything a user may pass)
+    def predict_posterior(self, X: Table) -> Posterior:
         """Return the members' probabilities at the learned temperature.
 
         Parameters
@@ -186,7 +141,7 @@ class CalibratedClassifier(ClassifierMixin, BaseCalibrated):  # type: ignore[mis
         Posterior
         """
         check_is_fitted(self, "scores_")
-        parameters = temper(self.model_.predict_posterior(X).parameters, self.temperature_)
+        parameters = temper(self.estimator_.predict_posterior(X).parameters, self.temperature_)
         return Posterior(parameters, "categorical", self.classes_)
 
     def _calibration_to_file(self) -> dict[str, AnyArray]:

@@ -1,17 +1,19 @@
 """The calibrated regressor: intervals with a guarantee."""
 
-from typing import Any, Literal, Self, overload
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from epiboost._estimators.base import takes_dask
 from epiboost._estimators.calibrated.base import BaseCalibrated
+from epiboost._estimators.predictions import NumberPredictions
+from epiboost._inputs.target import Numbers
 from epiboost._posterior.conformal import Scales, fit_scales
 from epiboost._posterior.posterior import Posterior
-from epiboost._typing import AnyArray, Floats
-from epiboost.distributed.scoring import lazily
+from epiboost._typing import AnyArray, Column, Floats, Table
 
 _ANY_COVERAGE = 1e-9
 """Of the interval whose middle is asked for: one that any number of rows guarantees."""
@@ -20,7 +22,7 @@ _BEYOND_ROUNDING = 1.0 + 4.0 * float(np.finfo(np.float64).eps)
 """So that the row whose score is the quantile lies in its own interval: scores and ends are rounded."""
 
 
-class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
+class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
     """A regressor whose intervals hold the target as often as they say, guaranteed for any distribution.
 
     The half-width of a row's interval is ``q * sqrt(constant + a * data + b * knowledge)``: two scales and a constant,
@@ -32,7 +34,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
 
     Parameters
     ----------
-    model : EpiBoostRegressor
+    estimator : EpiBoostRegressor
         A fitted model. It is kept as it is when `fit` is called: fitted anew, it does not change this one.
     scale_share : float, default=0.25
         About the share of the calibration rows from which the scales are learned: the rest is brought to a number that
@@ -42,7 +44,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
 
     Attributes
     ----------
-    model_ : EpiBoostRegressor
+    estimator_ : EpiBoostRegressor
         The model as it was when it was calibrated.
     scales_ : Scales
         ``constant``, ``data`` and ``knowledge``: the variance that a unit of each stands for.
@@ -71,9 +73,9 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
     True
     """
 
-    _family = "normal"
+    _target_type = Numbers
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401 (anything a user may pass)
+    def fit(self, X: Table, y: Column) -> Self:
         """Calibrate on rows that the model has not been trained or early-stopped on.
 
         Parameters
@@ -102,31 +104,8 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
         self.scores_: Floats = np.sort(np.abs(residual[for_guarantee]) / width[for_guarantee])
         return self
 
-    @overload
-    def predict(self, X: Any, *, return_std: Literal[False] = False) -> Floats: ...  # noqa: ANN401
-    @overload
-    def predict(self, X: Any, *, return_std: Literal[True]) -> tuple[Floats, Floats]: ...  # noqa: ANN401
-    @lazily
-    def predict(self, X: Any, *, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
-        """Predict the mean, which calibration does not change.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-        return_std : bool, default=False
-            Whether to return the square root of the calibrated total variance as well.
-
-        Returns
-        -------
-        mean : array of shape (n,)
-        std : array of shape (n,)
-            Only if ``return_std``.
-        """
-        posterior = self.predict_posterior(X)
-        return (posterior.mean, posterior.std) if return_std else posterior.mean
-
-    @lazily
-    def predict_interval(self, X: Any, coverage: float | npt.ArrayLike = 0.9) -> Floats:  # noqa: ANN401
+    @takes_dask
+    def predict_interval(self, X: Table, coverage: float | npt.ArrayLike = 0.9) -> Floats:
         """Predict intervals that hold the target with at least the given probability.
 
         Parameters
@@ -146,14 +125,14 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
             If there are too few calibration rows to guarantee a coverage.
         """
         quantile = self._quantiles(coverage) * _BEYOND_ROUNDING
-        posterior = self.model_.predict_posterior(X)
+        posterior = self.estimator_.predict_posterior(X)
         uncertainty = posterior.uncertainty()
         width = np.multiply.outer(_width(self.scales_.variance(uncertainty.data, uncertainty.knowledge)), quantile)
         center = posterior.mean.reshape(-1, *[1] * quantile.ndim)
         return np.stack([center - width, center + width], axis=-1)
 
-    @lazily
-    def predict_quantile(self, X: Any, q: npt.ArrayLike) -> Floats:  # noqa: ANN401 (anything a user may pass)
+    @takes_dask
+    def predict_quantile(self, X: Table, q: npt.ArrayLike) -> Floats:
         """Predict the ends of the guaranteed intervals: those of 0.05 and 0.95 are the ends of the one of 0.9.
 
         Parameters
@@ -186,7 +165,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
         quantiles = np.where(middle, center, np.where(upper, ends[:, :, 1], ends[:, :, 0]))
         return quantiles.reshape(-1, *levels.shape)
 
-    def predict_posterior(self, X: Any) -> Posterior:  # noqa: ANN401 (anything a user may pass)
+    def predict_posterior(self, X: Table) -> Posterior:
         """Return the members with their variances, and their distances from the mean, scaled.
 
         Parameters
@@ -201,7 +180,7 @@ class CalibratedRegressor(RegressorMixin, BaseCalibrated):  # type: ignore[misc]
             `predict_interval`.
         """
         check_is_fitted(self, "scores_")
-        posterior = self.model_.predict_posterior(X)
+        posterior = self.estimator_.predict_posterior(X)
         mean, variance = posterior.parameters[:, :, 0], posterior.parameters[:, :, 1]
         spread = posterior.mean + np.sqrt(self.scales_.knowledge) * (mean - posterior.mean)
         return Posterior(np.stack([spread, self.scales_.constant + self.scales_.data * variance], axis=2), "normal")

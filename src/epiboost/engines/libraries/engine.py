@@ -11,7 +11,7 @@ from epiboost._boosting.langevin import LangevinObjective
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.rows import Rows, learning_rows
 from epiboost._boosting.step_sizes import Steps, steps_of
-from epiboost._inputs.table import Dataset
+from epiboost._inputs.dataset import Dataset
 from epiboost._optional import require
 from epiboost._progress import Progress
 from epiboost._typing import AnyArray

@@ -18,7 +18,7 @@ from epiboost._boosting.truncation import check_prefixes
 from epiboost._encoding.binned import BinnedEncoding
 from epiboost._encoding.encoding import Encoding
 from epiboost._files.checks import require_arrays, require_facts
-from epiboost._inputs.table import Dataset
+from epiboost._inputs.dataset import Dataset
 from epiboost._native import native
 from epiboost._progress import Progress
 from epiboost._typing import AnyArray, Bytes, Floats

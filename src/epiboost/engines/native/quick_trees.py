@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._inputs.table import Dataset
+from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress, no_progress
 from epiboost._typing import Floats
 from epiboost.engines.base import Forest

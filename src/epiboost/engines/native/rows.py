@@ -12,7 +12,7 @@ from epiboost._boosting.objectives import Objective, objective_of
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._encoding.encoding import Encoding
 from epiboost._encoding.fit import Left, fit_encoding
-from epiboost._inputs.table import Dataset
+from epiboost._inputs.dataset import Dataset
 from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.rows import Rows, learning_rows
-from epiboost._inputs.table import Dataset
+from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
 from epiboost._typing import Floats, Integers
 from epiboost.engines.options import WEIGHTS, Options

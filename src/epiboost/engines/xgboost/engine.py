@@ -12,7 +12,7 @@ from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.rows import Rows
 from epiboost._boosting.step_sizes import Steps, steps_of
 from epiboost._boosting.variance_guard import gradients_of
-from epiboost._inputs.table import Dataset
+from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
 from epiboost._typing import AnyArray, Bytes
 from epiboost.distributed.rows import LARGEST, PartitionedRows

@@ -1,0 +1,88 @@
+"""The file of a trained estimator: its parameters, schema, target and trees, and the checks that they fit together."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from epiboost._boosting.recipe import Recipe
+from epiboost._estimators.provenance import Provenance
+from epiboost._files.checks import require_facts
+from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.target import Target
+from epiboost._typing import AnyArray
+from epiboost.engines import Forest, forest_from_file
+
+
+def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Return the header and the arrays of a fitted estimator's file."""
+    if not isinstance(model.engine, str):
+        message = f"only models of an engine that has a name can be saved; this one was trained by {model.engine!r}"
+        raise ValueError(message)  # noqa: TRY004 (the type is allowed, the file is not)
+    forest, trees = model.forest_.to_file()
+    schema, columns = model.schema_.to_file()
+    header: dict[str, Any] = {
+        "estimator": type(model).__name__,
+        "parameters": {name: _to_json(value) for name, value in model.get_params(deep=False).items()},
+        "prefixes": None if model.prefixes_ is None else [int(prefix) for prefix in model.prefixes_],
+        "forest": forest,
+        "training": None if model.provenance_ is None else model.provenance_.to_header(),
+        **schema,
+    }
+    return header, {**trees, **columns, **model.target_.to_file()}
+
+
+def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
+    """Return the fitted attributes of an estimator from its file; a ValueError if the parts do not fit together."""
+    recipe = Recipe.of(model.get_params(deep=False))
+    schema = ColumnSchema.from_file(header, arrays, owner=type(model).__name__)
+    target = model._target_type.from_file(arrays)  # noqa: SLF001 (its own class)
+    forest = forest_from_file(str(model.engine), header["forest"], arrays, n_jobs=model.n_jobs)
+    prefixes = header["prefixes"]
+    require_facts(
+        {
+            f"the trees are for {forest.n_features} columns, the header says {schema.n_features}": (
+                forest.n_features == schema.n_features
+            ),
+            f"the chain has {forest.n_trees[0]} trees, the parameters say {recipe.n_estimators}": (
+                recipe.ensemble != "virtual" or recipe.n_estimators == forest.n_trees[0]
+            ),
+            "the columns do not have as many categories as the encoding has codes": (
+                getattr(forest, "sizes", None) in {None, schema.sizes or (0,) * schema.n_features}
+            ),
+            "the prefixes are not those of the parameters": (
+                (None if prefixes is None else tuple(prefixes)) == recipe.prefixes
+            ),
+        }
+    )
+    _check_shape(forest, recipe, schema, target)
+    return {
+        "schema_": schema,
+        "target_": target,
+        "forest_": forest,
+        "prefixes_": recipe.prefixes,
+        "provenance_": Provenance.from_header(header.get("training")),
+    }
+
+
+def _check_shape(forest: Forest, recipe: Recipe, schema: ColumnSchema, target: Target) -> None:
+    """Raise a ValueError if the trees predict for another number of members or outputs."""
+    probe = forest.predict(np.full((1, schema.n_features), np.nan), prefixes=recipe.prefixes)
+    n_outputs = 1 if getattr(forest, "family", target.family) == "mean" else target.n_outputs
+    if probe.shape != (recipe.n_members_in_all, 1, n_outputs):
+        message = "the numbers of members or classes disagree"
+        raise ValueError(message)
+
+
+def _to_json(value: Any) -> Any:  # noqa: ANN401 (any parameter)
+    """Return a parameter as JSON values; a random generator has no such form and is left out."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.random.RandomState):
+        return None
+    if isinstance(value, list | tuple | set | np.ndarray):
+        return [_to_json(entry) for entry in value]
+    if isinstance(value, Mapping):
+        return {name: _to_json(entry) for name, entry in value.items()}
+    return value

@@ -1,0 +1,94 @@
+"""Predictions that plain and calibrated models have in common: numbers with a spread, classes with probabilities."""
+
+from abc import abstractmethod
+from typing import Literal, overload
+
+import numpy as np
+
+from epiboost._estimators.base import UncertaintyModel, takes_dask
+from epiboost._typing import AnyArray, Floats, Table
+
+
+class NumberPredictions(UncertaintyModel):
+    """Predictions of a regressor."""
+
+    @overload
+    def predict(self, X: Table, *, return_std: Literal[False] = False) -> Floats: ...
+    @overload
+    def predict(self, X: Table, *, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    @takes_dask
+    def predict(self, X: Table, *, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """Predict the mean of the posterior.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        return_std : bool, default=False
+            Whether to return the square root of the total variance as well.
+
+        Returns
+        -------
+        mean : array of shape (n,)
+            Calibration does not change it.
+        std : array of shape (n,)
+            Only if ``return_std``.
+        """
+        posterior = self.predict_posterior(X)
+        return (posterior.mean, posterior.std) if return_std else posterior.mean
+
+
+class ClassPredictions(UncertaintyModel):
+    """Predictions of a classifier."""
+
+    @property
+    @abstractmethod
+    def classes_(self) -> AnyArray:
+        """Labels, in the order of the probabilities."""
+
+    @takes_dask
+    def predict(self, X: Table) -> AnyArray:
+        """Predict the most probable label.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        labels: AnyArray = self.classes_[most_probable]
+        return labels
+
+    @takes_dask
+    def predict_proba(self, X: Table) -> Floats:
+        """Predict class probabilities: the mean over members.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        array of shape (n, classes)
+            In the order of ``classes_``.
+        """
+        return self.predict_posterior(X).mean
+
+    @takes_dask
+    def predict_log_proba(self, X: Table) -> Floats:
+        """Predict the logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+
+        Returns
+        -------
+        array of shape (n, classes)
+            In the order of ``classes_``; minus infinity for a class of probability zero.
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms

@@ -1,0 +1,36 @@
+"""The checked table with its target that an engine learns from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from epiboost._typing import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A checked table with its target.
+
+    Attributes
+    ----------
+    X : array of shape (n, features)
+        float32 or float64; NaN is a missing value. An engine that takes partitions may get a `BinnedTable` or
+        `PartitionedRows` instead. The latter holds its targets itself: then y and weight are empty.
+    y : array of shape (n,)
+        Target values, or class codes 0, 1, …
+    weight : array of shape (n,)
+        Weight of each row: weight two is the same as the row twice. All weights are positive.
+    n_classes : int
+        0 for regression.
+    evaluation : Dataset or None
+        Rows on which the loss is measured after each tree. They are not trained on.
+    sizes : tuple of int
+        Number of codes per column, the one for missing values included; 0 for a numeric column. Empty if no column is
+        categorical. Codes count from 0; -1 is a category that was not seen in training, NaN a missing value.
+    """
+
+    X: Any
+    y: Floats
+    weight: Floats
+    n_classes: int
+    evaluation: "Dataset | None" = None
+    sizes: tuple[int, ...] = ()

@@ -1,0 +1,212 @@
+"""The schema of a table: names, categories and ranges of its columns.
+
+It is made from the training table and applied to any later table: columns are put into the order of training, compared
+with those of training, and read as one array of floats in which NaN is a missing value and categories are codes.
+
+>>> import numpy as np
+>>> X = np.array([[1.0, "red"], [2.0, "blue"], [3.0, "red"]], dtype=object)
+>>> schema, table = ColumnSchema.fit(X, categorical_features="auto", owner="EpiBoostRegressor")
+>>> table
+array([[1., 1.],
+       [2., 0.],
+       [3., 1.]])
+>>> schema.transform(np.array([[4.0, "green"]], dtype=object))
+array([[ 4., -1.]])
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from epiboost._inputs.category_files import categories_from_file, categories_to_file
+from epiboost._inputs.column_kinds import holds_text, requested_columns
+from epiboost._inputs.columns import ColumnCategories, drop_unused, fit_columns, read_columns
+from epiboost._inputs.feature_names import check_feature_names, check_n_features, feature_names
+from epiboost._inputs.feature_ranges import FeatureRanges
+from epiboost._inputs.table import has_columns, in_order, open_table
+from epiboost._typing import AnyArray, Table
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_MAX_COLUMNS = 65_535  # split features are stored in 16 bits
+_TWO_AXES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTable:
+    """Rows that a schema has read already: its `ColumnSchema.transform` returns them as they are.
+
+    Attributes
+    ----------
+    values : array of shape (n, features)
+    """
+
+    values: AnyArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnSchema:
+    """Names, categories and ranges of the columns of a training table.
+
+    Attributes
+    ----------
+    owner : str
+        Name of the estimator's class, for errors and warnings.
+    n_features : int
+    names : tuple of str or None
+        None if the columns had no names.
+    categories : tuple of Categories or None
+        One entry per column, None for a numeric column; empty if no column is categorical.
+    ranges : FeatureRanges or None
+        None if the training rows were not in memory.
+    """
+
+    owner: str
+    n_features: int
+    names: tuple[str, ...] | None = None
+    categories: ColumnCategories = ()
+    ranges: FeatureRanges | None = None
+
+    @classmethod
+    def fit(cls, X: Table, *, categorical_features: object, owner: str) -> tuple[Self, AnyArray]:
+        """Return the schema of a training table, and the table as floats.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        categorical_features : "auto", None or list of str and int
+        owner : str
+        """
+        is_default = categorical_features is None or (
+            isinstance(categorical_features, str) and categorical_features == "auto"
+        )
+        if is_default and _is_numeric(X):
+            return cls(owner, X.shape[1]), _check_numbers(X, owner)
+        table = open_table(X)
+        if isinstance(table, nw.DataFrame):
+            names = feature_names(table.columns)
+            columns, labels = list(table.iter_columns()), list[Any](table.columns)
+            requested = requested_columns(categorical_features, labels, len(columns))
+        else:
+            names, width = None, table.shape[1] if has_columns(table) else 0
+            requested = requested_columns(categorical_features, None, width) if width else None
+            if not (width and (requested or holds_text(table))):
+                numbers = _check_numbers(table, owner)
+                return cls(owner, numbers.shape[1]), numbers
+            columns, labels = list(table.T), list(range(width))
+        _check_width(len(columns))
+        categories, values = fit_columns(columns, labels, requested)
+        return cls(owner, len(columns), names, categories), _check_numbers(values, owner)
+
+    def transform(self, X: Table) -> AnyArray:
+        """Return a table as floats, shape (n, features), after comparing its columns with those of training.
+
+        Parameters
+        ----------
+        X : table of shape (n, features), or CheckedTable
+        """
+        if isinstance(X, CheckedTable):
+            return X.values
+        if self._is_plain(X):
+            return X  # type: ignore[no-any-return]
+        table = X if _is_numeric(X) else open_table(X)
+        names = None
+        if isinstance(table, nw.DataFrame):
+            table = in_order(table, self.names)
+            names = feature_names(table.columns)
+        check_feature_names(names, self.names, self.owner)
+        if isinstance(table, nw.DataFrame):
+            columns, labels = list(table.iter_columns()), list[Any](table.columns)
+        elif has_columns(table) and (self.categories or holds_text(table)):
+            columns, labels = list(table.T), list(range(table.shape[1]))
+        else:
+            numbers = _check_numbers(table, self.owner)
+            check_n_features(numbers.shape[1], self.n_features, self.owner)
+            return numbers
+        check_n_features(len(columns), self.n_features, self.owner)
+        return _check_numbers(read_columns(columns, labels, self.categories), self.owner)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of codes per column, the one for missing values included; 0 for numbers, empty without categories."""
+        return tuple(0 if known is None else len(known.values) + 1 for known in self.categories)
+
+    @property
+    def is_categorical(self) -> AnyArray:
+        """Whether each column is categorical, shape (features,)."""
+        return np.array([known is not None for known in self.categories] or [False] * self.n_features)
+
+    def without_unused(self, table: AnyArray) -> tuple[Self, AnyArray]:
+        """Return the schema and the table without categories that no row has."""
+        if not self.categories:
+            return self, table
+        table, categories = drop_unused(table, self.categories)
+        return replace(self, categories=categories), table
+
+    def with_ranges(self, table: AnyArray) -> Self:
+        """Return the schema with the ranges of the training rows, shape (n, features)."""
+        low, high = (np.asarray(found, dtype=np.float64) for found in (np.fmin.reduce(table), np.fmax.reduce(table)))
+        missing = np.isnan(np.minimum.reduce(table))  # passes a missing value on, without a copy
+        is_categorical = self.is_categorical
+        low[is_categorical] = high[is_categorical] = np.nan
+        return replace(self, ranges=FeatureRanges(low, high, missing | is_categorical))
+
+    def to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """Return the header and the arrays of a model file."""
+        categories, texts = categories_to_file(self.categories)
+        header = {
+            "n_features": self.n_features,
+            "feature_names": None if self.names is None else list(self.names),
+            "vocabularies": categories,
+        }
+        return header, {**texts, **({} if self.ranges is None else self.ranges.to_file())}
+
+    @classmethod
+    def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], *, owner: str) -> Self:
+        """Return the schema that `to_file` described; a ValueError if the parts do not fit together."""
+        n_features, names = header["n_features"], header["feature_names"]
+        if type(n_features) is not int:
+            message = f"the number of columns must be a whole number; got {n_features!r}"
+            raise ValueError(message)
+        if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+            message = "names of columns must be a list of text"
+            raise ValueError(message)
+        categories = categories_from_file(header["vocabularies"], arrays)
+        for what, found in (("names", names), ("categories", categories)):
+            if found and len(found) != n_features:
+                message = f"there are {what} for {len(found)} columns, the header says {n_features}"
+                raise ValueError(message)
+        ranges = FeatureRanges.from_file(arrays, n_features)
+        return cls(owner, n_features, None if names is None else tuple(names), categories, ranges)
+
+    def _is_plain(self, X: Table) -> bool:
+        """Return whether no check can fail: the checks take longer than the prediction of one row."""
+        if type(X) is not np.ndarray or X.dtype not in _FLOATS or X.ndim != _TWO_AXES or not len(X):
+            return False
+        if self.categories or self.names is not None or X.shape[1] != self.n_features:
+            return False
+        with np.errstate(all="ignore"):
+            return bool(np.isfinite(X.sum()))  # missing values and huge sums are left to the full check
+
+
+def _is_numeric(X: Table) -> bool:
+    """Return whether a table is a plain NumPy array of numbers with rows and columns."""
+    return type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == _TWO_AXES and X.size > 0
+
+
+def _check_numbers(table: Table, owner: str) -> AnyArray:
+    """Return a table of numbers as floats; it may hold missing values."""
+    numbers = check_array(
+        table, input_name="X", estimator=owner, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan"
+    )
+    _check_width(numbers.shape[1])
+    return np.asarray(numbers)
+
+
+def _check_width(n_columns: int) -> None:
+    if n_columns > _MAX_COLUMNS:
+        message = f"X must have at most {_MAX_COLUMNS} columns; got {n_columns}"
+        raise ValueError(message)

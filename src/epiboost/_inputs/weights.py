@@ -1,0 +1,45 @@
+"""Checks of sample weights."""
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from epiboost._typing import Column, Floats
+
+_MAX_TOTAL = 1e15  # whole numbers up to here add up exactly in double precision
+
+
+def check_weights(sample_weight: Column, n_samples: int) -> Floats:
+    """Return one weight per row: finite, none negative, not all zero.
+
+    >>> check_weights(None, 2)
+    array([1., 1.])
+    """
+    weight = row_weights(sample_weight, n_samples)
+    check_largest_weight(float(weight.max()), n_samples)
+    return weight
+
+
+def row_weights(sample_weight: Column, n_samples: int) -> Floats:
+    """Return one weight per row: finite, none negative."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    if np.isscalar(sample_weight):
+        sample_weight = np.full(n_samples, sample_weight)
+    weight: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weight.shape != (n_samples,):
+        message = f"sample_weight must hold one number per row, shape ({n_samples},); got shape {weight.shape}"
+        raise ValueError(message)
+    if weight.min() < 0:
+        message = f"sample_weight must not be negative; got {weight.min()} among the weights"
+        raise ValueError(message)
+    return weight
+
+
+def check_largest_weight(largest: float, n_samples: int) -> None:
+    """Raise an error if all weights are zero, or if they are too large to be counts of rows."""
+    if not largest:
+        message = "sample_weight is zero for every row; at least two rows must have a positive weight"
+        raise ValueError(message)
+    if largest * n_samples > _MAX_TOTAL:
+        message = f"sample_weight must not sum to more than {_MAX_TOTAL:.0e}; got a weight of {largest}"
+        raise ValueError(message)
