@@ -1,4 +1,4 @@
-# Each target sets up what it needs: a fresh clone, python3, make and a C++ compiler are enough.
+# Each target installs what it needs: a fresh clone, python3, make and a C++ compiler are enough.
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,20 +14,20 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 	bench-dask bench-explain reproduce docs clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 18
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 20
 
-install: $(VENV)/.installed  ## build the package and install it with its tools into .venv
+install: $(VENV)/.installed  ## build the package, install it and its tools into .venv
 
 demo: install  ## train on the heart and draw heart.png
 	$(BIN)/epiboost demo
 
-test: install  ## run the tests, but for the slowest
+test: install  ## run the tests, except the slow ones
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-slow: install  ## run the tests that take minutes
+test-slow: install  ## run the slow tests (minutes)
 	$(BIN)/python -m pytest -n 2 -m slow
 
-test-extras: install  ## run the tests of the engines as if no library were installed, each alone, and all
+test-extras: install  ## run the engine tests with no library, each library alone, and all
 	for hidden in "catboost lightgbm xgboost" "lightgbm xgboost" "catboost xgboost" "catboost lightgbm" ""; do \
 	  EPIBOOST_WITHOUT="$$hidden" PYTHONPATH=. $(BIN)/python -m pytest -q -n 2 -m "not slow" -p tests.support.without $(ENGINE_TESTS) \
 	  || exit 1; done
@@ -38,39 +38,39 @@ lint: install  ## check style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/.tools  ## set the code in its usual form
+format: $(VENV)/.tools  ## format the code
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
-bench: install $(VENV)/.bench  ## compare speed with other libraries and renew docs/benchmarks.md
+bench: install $(VENV)/.bench  ## compare speed with other libraries, update docs/benchmarks.md
 	$(BIN)/python benchmarks/speed.py --growth --docs
 
 bench-quick: install $(VENV)/.bench  ## compare speed with other libraries in under two minutes
 	$(BIN)/python benchmarks/speed.py --quick
 
-bench-quality: install $(VENV)/.bench  ## compare the quality of predictions and uncertainties
+bench-quality: install $(VENV)/.bench  ## compare predictions and uncertainties with CatBoost's
 	$(BIN)/python benchmarks/quality.py
 
-bench-engines: install $(VENV)/.bench  ## compare the engines' ensembles with each other
+bench-engines: install $(VENV)/.bench  ## compare the ensembles of all engines
 	$(BIN)/python benchmarks/engines.py
 
-bench-calibration: install $(VENV)/.bench  ## compare calibrated intervals with those of another library
+bench-calibration: install $(VENV)/.bench  ## compare calibrated intervals with MAPIE's
 	$(BIN)/python benchmarks/calibration.py
 
-bench-dask: install  ## measure members, scoring and training on Dask; needs 8 GB of disk for a while
+bench-dask: install  ## measure training and scoring on Dask (needs 8 GB of disk)
 	$(BIN)/python benchmarks/distributed_runs.py
 
-bench-explain: install  ## time the explanation of uncertainties and compare it with exact values
+bench-explain: install  ## measure time and accuracy of explanations
 	$(BIN)/python benchmarks/explain.py
 
-reproduce: install  ## run the paper's experiments with boosted trees, ours beside the published figures
+reproduce: install  ## run the paper's experiments with boosted trees
 	$(BIN)/epiboost reproduce regression --jobs 2
 	$(BIN)/epiboost reproduce classification --jobs 2
 
-docs: install $(VENV)/.docs  ## build the documentation into build/docs; a warning is an error
+docs: install $(VENV)/.docs  ## build the documentation into build/docs; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
 
-clean:  ## remove what was built, and the virtual environment
+clean:  ## remove everything that was built, and .venv
 	rm -rf $(VENV) build dist docs/gallery docs/api/command-line.md \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
@@ -89,7 +89,7 @@ $(VENV)/.docs: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
-# Not editable: what is tested is what a user gets.
+# Not editable: the tests run on what a user gets.
 $(VENV)/.installed: $(VENV)/.tools $(SOURCES)
 	$(BIN)/python -m pip install --quiet ".[all]"
 	touch $@

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/uncertainty-in-use.md and docs/explain.md: python docs/pictures.py [folder]."""
+"""Draws the pictures of docs/uncertainty-in-use.md and docs/explain.md: python docs/pictures.py [folder]."""
 
 import sys
 from pathlib import Path
@@ -25,13 +25,13 @@ DOTS_PER_INCH = 110
 
 
 def panels(count: int) -> tuple[Figure, list]:
-    """Return a figure with axes side by side."""
+    """Return a figure and its axes, side by side."""
     figure = Figure(figsize=(4.8 * count, 4.0), layout="constrained")
     return figure, list(np.ravel(figure.subplots(1, count)))
 
 
-def spiral_picture(folder: Path) -> None:
-    """Draw what a classifier of the spiral knows of the plane, and how well it knows its errors."""
+def spiral_pictures(folder: Path) -> None:
+    """Draw maps of a classifier's uncertainty over the plane of the spiral, and its rejection curve."""
     train, test = make_spiral(3000, random_state=1), make_spiral(3000, noise=0.08, random_state=2)
     model = EpiBoostClassifier(random_state=0, n_estimators=500).fit(train.X, train.y)
     figure, axes = panels(2)
@@ -43,20 +43,20 @@ def spiral_picture(folder: Path) -> None:
 
 
 def domain_pictures(folder: Path) -> None:
-    """Draw what a regressor of the heart makes of cells without rows."""
+    """Draw the uncertainty of a regressor in the cells of the heart, which have no training rows."""
     heart = make_heart(200, random_state=0)
     model = EpiBoostRegressor(random_state=0, learning_rate=0.3).fit(heart.X[:8000], heart.y[:8000])
-    inside, outside = heart.X[8000:], heart.cells.X[heart.cells.inside.ravel()]
+    X_test, X_ood = heart.X[8000:], heart.cells.X[heart.cells.inside.ravel()]
     figure, (ax,) = panels(1)
-    UncertaintyDisplay.from_estimator(model, inside, outside, ax=ax)
+    UncertaintyDisplay.from_estimator(model, X_test, X_ood, ax=ax)
     figure.savefig(folder / "uncertainty.png", dpi=DOTS_PER_INCH)
     figure, axes = panels(2)
-    DomainDisplay.from_estimator(model, inside, outside, ax=axes)
+    DomainDisplay.from_estimator(model, X_test, X_ood, ax=axes)
     figure.savefig(folder / "domain.png", dpi=DOTS_PER_INCH)
 
 
 def calibration_picture(folder: Path) -> None:
-    """Draw intervals before and after calibration on a noisy table: ten columns, of which one matters."""
+    """Draw the coverage of intervals before and after calibration, on a noisy table: one of ten columns matters."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 10))
     y = X[:, 0] + rng.normal(size=len(X))
@@ -71,7 +71,7 @@ def calibration_picture(folder: Path) -> None:
 
 
 def explain_picture(folder: Path) -> None:
-    """Draw what makes rows unfamiliar, half of which have a feature beyond its training range."""
+    """Draw what adds to knowledge uncertainty; in half of the rows a feature is beyond its training range."""
     rng = np.random.default_rng(0)
     names = ["dose", "age", "weight", "height", "pulse"]
     train = pd.DataFrame(rng.normal(size=(3000, 5)).round(3), columns=names)
@@ -79,7 +79,7 @@ def explain_picture(folder: Path) -> None:
     model = EpiBoostRegressor(random_state=0, n_estimators=300).fit(train, y)
     rows = pd.DataFrame(rng.normal(size=(120, 5)).round(3), columns=names)
     rows.loc[:59, "dose"] = rng.uniform(4.0, 8.0, size=60).round(3)
-    found = attribute(model, rows, "knowledge", background=train)
+    found = attribute(model, rows, measure="knowledge", background=train)
     figure, axes = panels(2)
     AttributionDisplay(found).plot(axes[0])
     RowAttributionDisplay(found, 0).plot(axes[1])
@@ -87,8 +87,8 @@ def explain_picture(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    where = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
-    spiral_picture(where)
-    domain_pictures(where)
-    calibration_picture(where)
-    explain_picture(where)
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    spiral_pictures(target)
+    domain_pictures(target)
+    calibration_picture(target)
+    explain_picture(target)
