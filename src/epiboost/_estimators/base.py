@@ -43,7 +43,7 @@ def takes_dask(method: Method) -> Method:
 
     @functools.wraps(method)
     def called(model: Any, X: Table, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 (the method's own)
-        if "dask" in sys.modules and dask_kind(X) is not None:
+        if _is_collection(X):
             return score_lazily(method.__name__, model, X, arguments, options)
         return method(model, X, *arguments, **options)
 
@@ -155,10 +155,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         if recipe.early_stopping_rounds is not None and evaluation is None:
             message = "early_stopping_rounds needs an eval_set; fit(X, y, eval_set=(X_valid, y_valid))"
             raise ValueError(message)
-        if dask_kind(X) is None:
-            schema, target, data = self._read_rows(X, y, sample_weight, evaluation)
-        else:
+        if _is_collection(X):
             schema, target, data = self._read_partitions(engine, X, y, sample_weight, evaluation)
+        else:
+            schema, target, data = self._read_rows(X, y, sample_weight, evaluation)
         n_rows = len(data.X)
         if n_rows < _FEWEST_ROWS:
             message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_FEWEST_ROWS} is required."
@@ -193,8 +193,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self, X: Table, y: Column, sample_weight: Column, evaluation: tuple[Any, Any, Any] | None
     ) -> tuple[ColumnSchema, Target, Dataset]:
         """Return the schema, the target and the training rows of a table in memory."""
-        for name, column in (("y", y), ("sample_weight", sample_weight)):
-            if "dask" in sys.modules:
+        if "dask" in sys.modules:
+            for name, column in (("y", y), ("sample_weight", sample_weight)):
                 require_in_memory(column, name, "compute it, or give X as a Dask collection too")
         owner = type(self).__name__
         schema, table = ColumnSchema.fit(X, categorical_features=self.categorical_features, owner=owner)
@@ -225,9 +225,11 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         target, data = reader.read_bins(X, y, sample_weight, engine.bins(self.max_bins))  # type: ignore[attr-defined]
         if evaluation is None:
             return schema, target, data
-        if dask_kind(evaluation[0]) is None:
-            return schema, target, replace(data, evaluation=_evaluation_rows(schema, target, *evaluation))
-        return schema, target, replace(data, evaluation=reader.evaluation(target, *evaluation, data.X.bins))
+        if _is_collection(evaluation[0]):
+            watched = reader.evaluation(target, *evaluation, data.X.bins)
+        else:
+            watched = _evaluation_rows(schema, target, *evaluation)
+        return schema, target, replace(data, evaluation=watched)
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
@@ -273,6 +275,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
     def _known_family(self) -> Any:  # noqa: ANN401 (a Family)
         """Return what the members predict: it is the engine's to say where that is less than usual."""
         return getattr(self.forest_, "family", self._target_type.family)
+
+
+def _is_collection(X: Table) -> bool:
+    return "dask" in sys.modules and dask_kind(X) is not None
 
 
 def _evaluation_parts(eval_set: Any) -> tuple[Any, Any, Any] | None:  # noqa: ANN401 (checked here)

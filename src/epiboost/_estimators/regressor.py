@@ -1,4 +1,4 @@
-"""The regressor: a Normal for every row, from every member."""
+"""The regressor: every member predicts a Normal per row."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,57 +17,56 @@ from epiboost.engines import Engine
 
 
 class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
-    """Predict a number, and say how sure that is: noise in the data and gaps in the knowledge, told apart.
+    """Gradient-boosted regression with data and knowledge uncertainty.
 
-    An ensemble of gradient-boosted trees, each member of which predicts the mean and the variance of a Normal. The
-    spread of the members' means is knowledge uncertainty, the mean of their variances is data uncertainty.
+    An ensemble of gradient-boosted trees. Each member predicts the mean and the variance of a Normal. Knowledge
+    uncertainty is the variance of the members' means, data uncertainty is the mean of their variances.
 
     Parameters
     ----------
     ensemble : {"sglb", "sgb", "virtual", "single"}, default="sglb"
         ``"sglb"``: independent chains with Langevin noise, samples of a posterior. ``"sgb"``: independent chains whose
-        trees see random halves of the rows. ``"virtual"``: truncations of one chain, a tenth of the price of ten.
-        ``"single"``: one model, no knowledge uncertainty.
+        trees are trained on random halves of the rows. ``"virtual"``: truncations of one chain, at a tenth of the cost
+        of ten chains. ``"single"``: one model, without knowledge uncertainty.
     n_members : int, default=10
-        Members of the ensemble. For ``"virtual"`` at most the trees in the second half of the chain.
+        Number of members. For ``"virtual"`` at most the number of trees in the second half of the chain.
     n_estimators : int, default=1000
-        Trees a chain.
+        Number of trees per chain.
     learning_rate : float, default=0.1
-        How much of each tree is added; above 0, at most 1.
+        Shrinkage of each tree; above 0, at most 1.
     max_depth : int, default=6
-        Levels of a tree, from 1 to 8. All leaves of a level ask the same question.
+        Depth of the trees, from 1 to 8. Trees are symmetric: all leaves of a level have the same split.
     subsample : float, optional
-        Share of the rows that each tree sees. None is 0.5 for ``"sgb"`` and 1 for all others.
+        Share of the rows that each tree is trained on. None is 0.5 for ``"sgb"`` and 1 for all others.
     l2 : float, default=3.0
-        Rows of zero gradient added to every leaf.
+        L2 regularisation of leaf values.
     max_bins : int, default=255
-        Bins a column, from 2 to 255; missing values have one more.
+        Maximum number of bins per column, from 2 to 255; missing values have one more.
     temperature : float, default=1.0
-        Multiplies the variance of the Langevin noise; 1 is the paper's.
+        Factor on the variance of the Langevin noise; 1 is the paper's.
     variance_guard : float, default=1.0
-        Keeps the variance of small tables from being learned by heart. The log standard deviation learns from residuals
-        that are freed of the row's own influence, and of n rows, its leaves get ``1000 * min(1, (450 / n)²)`` and those
-        of the mean ``60 * min(1, (450 / n)³)`` times ``variance_guard`` more rows of zero gradient. What it adds
-        vanishes as rows become plenty. 0 switches all of it off, as in the paper.
+        Keeps the variance from overfitting on small tables. The log standard deviation learns from residuals without
+        the row's own influence. With n rows, leaves of the log standard deviation get ``1000 * min(1, (450 / n)²)`` and
+        those of the mean ``60 * min(1, (450 / n)³)`` times ``variance_guard`` more L2 regularisation, which vanishes on
+        larger tables. 0 switches it off, as in the paper.
     structure_rows : int or None, default=62000
-        Rows on which each tree chooses its splits: a fresh random sample of a larger table, all of a smaller one. Leaf
-        values always come from all rows. None takes all rows for the splits too.
+        Number of rows on which each tree chooses its splits: a new random sample of a larger table, all rows of a
+        smaller one. Leaf values always come from all rows. None takes all rows for the splits too.
     early_stopping_rounds : int, optional
-        Stop a chain after so many trees without a better loss on ``eval_set``, and keep it as it was at its best.
+        Stop a chain after this number of trees without a better loss on ``eval_set``, and keep the chain at its best.
     engine : {"native", "catboost", "lightgbm", "xgboost", "forest"}, other name or Engine, default="native"
-        What trains the trees. A parameter that an engine cannot honour must be left at its default.
+        Trains the trees. Parameters that an engine does not support must be left at their defaults.
     engine_params : dict, optional
-        Options that only the engine knows.
+        Options of the engine.
     categorical_features : "auto", None or list of str and int, default="auto"
-        Columns that hold categories, by name or position. "auto" takes those that are not numbers. A list takes its
-        place: every column of text must be in it. None takes none. A missing value is a category of its own, and one
-        that training has not seen raises knowledge uncertainty with the native engine; others take it for a missing one
-        or guess.
+        Categorical columns, by name or position. "auto" takes the columns that are not numeric. A list must hold every
+        text column. None takes none. Missing values are a category of their own. A category that was not seen in
+        training raises knowledge uncertainty with the native engine; other engines treat it as missing or guess.
     n_jobs : int or "dask", optional
-        Threads; None is all cores. ``"dask"`` trains members on the workers of the cluster that is in use (native
-        engine). The result does not depend on it, but for the last digits of XGBoost's in memory.
+        Number of threads; None is all cores. ``"dask"`` trains members on the workers of the Dask cluster in use
+        (native engine). The result does not depend on it, except for the last digits of XGBoost's in memory.
     random_state : int, RandomState or None
-        Same number, same bits.
+        Seed; the same seed gives bit-identical models.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -76,20 +75,22 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
     n_features_in_ : int
     feature_names_in_ : array of shape (features,)
         Only if the columns had names.
-    n_trees_ : array of shape (chains,)
-        Trees that each chain has.
+    n_iter_ : array of shape (chains,)
+        Number of trees per chain.
     evaluation_loss_ : array of shape (chains, trees) or None
         Negative log-likelihood on ``eval_set`` after each tree.
-    vocabularies_ : tuple
-        The values of each column of categories, None for a column of numbers; empty if there are only such.
+    categories_ : list of arrays, or None for a numeric column
+        Categories of each column, in the order of their codes.
+    feature_ranges_ : FeatureRanges or None
+        Smallest and largest number of each column; None for a Dask collection, and if the model's file has none.
+    schema_ : ColumnSchema
+        Names, categories and ranges of the columns.
     forest_ : Forest
-        The trained engine's model.
+        The trained trees.
     prefixes_ : tuple of int or None
         Tree counts of the members of a virtual ensemble.
-    training_ : Training or None
-        Seconds, rows and versions of the training; None if the file that the model is from does not tell.
-    ground_ : Ground or None
-        Between which values each column lay in training; None for a Dask collection, and if the file does not tell.
+    provenance_ : Provenance or None
+        Duration, rows and versions of the training; None if the model's file has none.
 
     References
     ----------
@@ -155,7 +156,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
 
     @takes_dask
     def predict_interval(self, X: Table, coverage: float | npt.ArrayLike = 0.9) -> Floats:
-        """Predict the central interval that holds the target with the given probability.
+        """Predict the central interval that contains the target with the given probability.
 
         Parameters
         ----------
@@ -166,14 +167,14 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         Returns
         -------
         array of shape (n, 2), or (n, k, 2) for k coverages
-            Lower and upper end: exact quantiles of the members' mixture, never crossing. They carry no guarantee;
-            those of the model that `calibrate` returns do.
+            Lower and upper end: exact quantiles of the mixture of the members, which never cross. They have no
+            guarantee; the intervals of the model that `calibrate` returns do.
         """
         return self.predict_posterior(X).interval(coverage)
 
     @takes_dask
     def predict_quantile(self, X: Table, q: npt.ArrayLike) -> Floats:
-        """Predict quantiles of the members' mixture.
+        """Predict quantiles of the mixture of the members.
 
         Parameters
         ----------
@@ -184,20 +185,20 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         Returns
         -------
         array of shape (n,) for one q, (n, k) for k
-            Never crossing.
+            Quantiles never cross.
         """
         return self.predict_posterior(X).quantile(q)
 
     def calibrate(self, X_cal: Table, y_cal: Column, *, random_state: int | None = 0) -> CalibratedRegressor:
-        """Return a calibrated model, whose intervals are guaranteed to hold the target as often as they say.
+        """Return a calibrated model, whose intervals have guaranteed coverage.
 
         Parameters
         ----------
         X_cal : table of shape (n, features)
-            Rows that the model has not been trained or early-stopped on: the guarantee rests on it. At least 4.
+            At least 4 rows that were not used for training or early stopping: the guarantee needs that.
         y_cal : array of shape (n,)
         random_state : int or None, default=0
-            The seed of the split of these rows: a part says how to scale the uncertainties, the rest guarantees.
+            Seed of the split of these rows: one part fits the scales, the rest gives the guarantee.
 
         Returns
         -------
@@ -206,6 +207,6 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         Raises
         ------
         ValueError
-            For fewer than 4 rows, tables of different lengths, targets that are not finite.
+            For fewer than 4 rows, X and y of different lengths, and targets that are not finite.
         """
         return CalibratedRegressor(self, random_state=random_state).fit(X_cal, y_cal)

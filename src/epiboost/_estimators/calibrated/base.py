@@ -18,8 +18,8 @@ from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Estimator, Floats, Integers, Table
 
 _FEWEST_ROWS = 4
-_STEPS = 20
-_LEEWAY = 0.15
+_STEPS = 20  # multiples of 1 / 20 are met exactly
+_LEEWAY = 0.15  # by which the share may differ for that
 
 
 class BaseCalibrated(UncertaintyModel):
@@ -31,33 +31,33 @@ class BaseCalibrated(UncertaintyModel):
         self.random_state = random_state
 
     def calibrate(self, X_cal: Table, y_cal: Column, *, random_state: int | None = 0) -> Self:
-        """Calibrate the same model on other rows; what was learned from the rows before is not used.
+        """Calibrate the same model on other rows; the present calibration is not used.
 
         Parameters
         ----------
         X_cal : table of shape (n, features)
-            Rows that the model has not been trained or early-stopped on.
+            Rows that were not used for training or early stopping.
         y_cal : array of shape (n,)
         random_state : int or None, default=0
-            The seed of the split of these rows.
+            Seed of the split of these rows.
 
         Returns
         -------
         a new calibrated model
         """
         check_is_fitted(self, "scores_")
-        anew = type(self)(self.estimator_, scale_share=self.scale_share, random_state=random_state)
-        calibrated: Self = anew.fit(X_cal, y_cal)
+        copied = type(self)(self.estimator_, scale_share=self.scale_share, random_state=random_state)
+        calibrated: Self = copied.fit(X_cal, y_cal)
         return calibrated
 
     @property
     def n_features_in_(self) -> int:
-        """Number of columns that the model reads."""
+        """Number of columns of the training table."""
         return int(self._known_estimator.n_features_in_)
 
     @property
     def feature_names_in_(self) -> AnyArray:
-        """Names of these columns, if they had any."""
+        """Names of the columns of the training table, if they had any."""
         names: AnyArray = self._known_estimator.feature_names_in_
         return names
 
@@ -93,14 +93,14 @@ class BaseCalibrated(UncertaintyModel):
         return calibrated
 
     def __sklearn_clone__(self) -> Self:
-        """Keep the model: it is given, and not learned here."""
+        """Keep the fitted model: it is not trained here."""
         return type(self)(self.estimator, scale_share=self.scale_share, random_state=self.random_state)
 
     def _parts(self, n_samples: int) -> tuple[Integers, Integers]:
-        """Return the rows to learn scales from and those that guarantee."""
+        """Return the rows that fit the scales, and those that give the guarantee."""
         check_share(self.scale_share, "scale_share")
         if n_samples < _FEWEST_ROWS:
-            message = f"at least {_FEWEST_ROWS} rows are needed to calibrate, got {n_samples}"
+            message = f"calibration needs at least {_FEWEST_ROWS} rows, got {n_samples}"
             raise ValueError(message)
         n_guarantee = _round_number(n_samples, 1.0 - self.scale_share)
         order: Integers = np.random.default_rng(self.random_state).permutation(n_samples)
@@ -121,15 +121,15 @@ class BaseCalibrated(UncertaintyModel):
         needed = rows_for(coverage)
         if needed > len(self.scores_):
             message = (
-                f"a coverage of {coverage} cannot be guaranteed: it takes {needed} rows besides those that the scales "
-                f"are learned from, and there are {len(self.scores_)}; calibrate with "
+                f"a coverage of {coverage} cannot be guaranteed: it needs {needed} rows beside those that fit the "
+                f"scales, and there are {len(self.scores_)}; calibrate with "
                 f"{_rows_in_all(needed, 1.0 - self.scale_share)} rows in all"
             )
             raise ValueError(message)
         return conformal_quantile(self.scores_, coverage)
 
     def _rows(self, X: Table, y: Column) -> tuple[AnyArray, Posterior]:
-        """Return the targets of the calibration rows and what the model says of them."""
+        """Return the targets of the calibration rows, and their posterior."""
         self._keep_estimator()
         target, posterior = self._target_type.check(y), self.estimator_.predict_posterior(X)
         if posterior.n_samples != len(target):
@@ -165,10 +165,10 @@ class BaseCalibrated(UncertaintyModel):
 
 
 def _round_number(n_samples: int, share: float) -> int:
-    """Return how many rows guarantee: about a share, if it can be one less than a multiple of 20.
+    """Return the number of rows that give the guarantee: about a share, one less than a multiple of 20 if possible.
 
-    Of n rows a coverage is rounded up to a multiple of 1 / (n + 1), and intervals are the wider for it. With a multiple
-    of 20 the usual coverages, 0.5, 0.8, 0.9 and 0.95, are met exactly.
+    With n rows, a coverage is rounded up to a multiple of 1 / (n + 1), which widens the intervals. If n + 1 is a
+    multiple of 20, the usual coverages 0.5, 0.8, 0.9 and 0.95 are met exactly.
 
     >>> _round_number(69, 0.75), _round_number(10, 0.75), _round_number(1000, 0.75)
     (59, 8, 759)
@@ -180,7 +180,7 @@ def _round_number(n_samples: int, share: float) -> int:
 
 
 def _rows_in_all(needed: int, share: float) -> int:
-    """Return a number of calibration rows of which so many guarantee.
+    """Return how many calibration rows are needed so that ``needed`` of them give the guarantee.
 
     >>> _rows_in_all(9, 0.75), _rows_in_all(99, 0.75)
     (12, 132)

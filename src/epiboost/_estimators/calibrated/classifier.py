@@ -1,4 +1,4 @@
-"""The calibrated classifier: probabilities at the right temperature, and sets of classes with a guarantee."""
+"""The calibrated classifier: temperature scaling and conformal prediction sets."""
 
 from typing import Self
 
@@ -18,31 +18,31 @@ from epiboost._typing import AnyArray, Column, Floats, Table
 
 
 class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier whose probabilities are calibrated and whose sets of classes hold the true one as often as they say.
+    """Classifier with calibrated probabilities and prediction sets of guaranteed coverage.
 
-    The temperature that makes the held-out labels most likely is learned on one part of the calibration rows. The other
-    part says how improbable a class may be and still belong to the set: the conformal quantile of one minus the
-    probability of the true class. The most probable class always belongs to it. `model.calibrate` makes it.
+    One part of the calibration rows fits a temperature by maximum likelihood. The other part gives the conformal
+    quantile of one minus the probability of the true class: classes of a smaller score belong to the set. The most
+    probable class always does. `EpiBoostClassifier.calibrate` returns such a model.
 
     Parameters
     ----------
     estimator : EpiBoostClassifier
-        A fitted model. It is kept as it is when `fit` is called: fitted anew, it does not change this one.
+        A fitted model. `fit` keeps a copy: a later fit of the model does not change the calibrated one.
     scale_share : float, default=0.25
-        About the share of the calibration rows from which the temperature is learned: the rest is brought to a number
-        that guarantees 0.5, 0.8, 0.9 and 0.95 and no more. Sets hold the true class more often all the same where the
-        most probable class, which always belongs to them, is right more often than that.
+        Approximate share of the calibration rows that fit the temperature. The number of the other rows is rounded so
+        that coverages of 0.5, 0.8, 0.9 and 0.95 are met exactly. Coverage is higher where the most probable class,
+        which always belongs to the set, is right more often than that.
     random_state : int or None, default=0
-        The seed of the split of the calibration rows; None is another split each time.
+        Seed of the split of the calibration rows; None gives another split each time.
 
     Attributes
     ----------
     estimator_ : EpiBoostClassifier
-        The model as it was when it was calibrated.
+        The model as it was at `fit`.
     temperature_ : float
-        Above 1: the model was too sure.
+        Above 1 if the model was overconfident.
     scores_ : array of shape (n,)
-        One minus the probability of the true class for the other rows, in order.
+        Conformity scores: one minus the probability of the true class of the other rows, ascending.
     classes_ : array of shape (classes,)
 
     References
@@ -74,12 +74,12 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
         return classes
 
     def fit(self, X: Table, y: Column) -> Self:
-        """Calibrate on rows that the model has not been trained or early-stopped on.
+        """Calibrate on rows that were not used for training or early stopping.
 
         Parameters
         ----------
         X : table of shape (n, features)
-            At least 4 rows; a coverage of 0.9 takes 9 rows that guarantee, one of 0.99 takes 99.
+            At least 4 rows. A coverage of 0.9 needs 9 rows beside those that fit the temperature, one of 0.99 needs 99.
         y : array of shape (n,)
             Labels that the model knows.
 
@@ -103,7 +103,7 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
 
     @takes_dask
     def predict_set(self, X: Table, coverage: float | npt.ArrayLike = 0.9) -> npt.NDArray[np.bool_]:
-        """Predict sets of classes that hold the true one with at least the given probability.
+        """Predict sets of classes that contain the true class with at least the given probability.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
         return belongs
 
     def predict_posterior(self, X: Table) -> Posterior:
-        """Return the members' probabilities at the learned temperature.
+        """Return the probabilities of the members at the fitted temperature.
 
         Parameters
         ----------

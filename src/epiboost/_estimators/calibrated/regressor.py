@@ -1,4 +1,4 @@
-"""The calibrated regressor: intervals with a guarantee."""
+"""The calibrated regressor: conformal prediction intervals."""
 
 from typing import Self
 
@@ -16,40 +16,40 @@ from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Floats, Table
 
 _ANY_COVERAGE = 1e-9
-"""Of the interval whose middle is asked for: one that any number of rows guarantees."""
+"""Coverage of the interval whose middle is the median: any number of rows guarantees it."""
 
 _BEYOND_ROUNDING = 1.0 + 4.0 * float(np.finfo(np.float64).eps)
-"""So that the row whose score is the quantile lies in its own interval: scores and ends are rounded."""
+"""Keeps the row whose score is the quantile inside its own interval although both are rounded."""
 
 
 class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
-    """A regressor whose intervals hold the target as often as they say, guaranteed for any distribution.
+    """Regressor with prediction intervals of guaranteed coverage, for any distribution.
 
-    The half-width of a row's interval is ``q * sqrt(constant + a * data + b * knowledge)``: two scales and a constant,
-    learned by maximum likelihood on one part of the calibration rows, and the conformal quantile q of the residuals so
-    scaled on the other part. `model.calibrate` makes it.
+    The half-width of an interval is ``q * sqrt(constant + a * data + b * knowledge)``. The constant and the two scales
+    are fitted by maximum likelihood on one part of the calibration rows. q is the conformal quantile of the scaled
+    absolute residuals on the other part. `EpiBoostRegressor.calibrate` returns such a model.
 
-    Uncertainties, the posterior and standard deviations are scaled in the same way. The scales are learned for
-    intervals: the guarantee does not extend to the posterior, whose likelihood may be worse than the model's own.
+    Uncertainties, the posterior and standard deviations are scaled in the same way. The guarantee is for the intervals:
+    the likelihood of the scaled posterior may be worse than that of the model.
 
     Parameters
     ----------
     estimator : EpiBoostRegressor
-        A fitted model. It is kept as it is when `fit` is called: fitted anew, it does not change this one.
+        A fitted model. `fit` keeps a copy: a later fit of the model does not change the calibrated one.
     scale_share : float, default=0.25
-        About the share of the calibration rows from which the scales are learned: the rest is brought to a number that
-        meets coverages of 0.5, 0.8, 0.9 and 0.95 exactly.
+        Approximate share of the calibration rows that fit the scales. The number of the other rows is rounded so that
+        coverages of 0.5, 0.8, 0.9 and 0.95 are met exactly.
     random_state : int or None, default=0
-        The seed of the split of the calibration rows; None is another split each time.
+        Seed of the split of the calibration rows; None gives another split each time.
 
     Attributes
     ----------
     estimator_ : EpiBoostRegressor
-        The model as it was when it was calibrated.
+        The model as it was at `fit`.
     scales_ : Scales
-        ``constant``, ``data`` and ``knowledge``: the variance that a unit of each stands for.
+        ``constant``, and the factors of ``data`` and ``knowledge`` uncertainty in the calibrated variance.
     scores_ : array of shape (n,)
-        Scaled absolute residuals of the other rows, in order.
+        Conformity scores: scaled absolute residuals of the other rows, ascending.
 
     References
     ----------
@@ -76,12 +76,12 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
     _target_type = Numbers
 
     def fit(self, X: Table, y: Column) -> Self:
-        """Calibrate on rows that the model has not been trained or early-stopped on.
+        """Calibrate on rows that were not used for training or early stopping.
 
         Parameters
         ----------
         X : table of shape (n, features)
-            At least 4 rows; a coverage of 0.9 takes 9 rows that guarantee, one of 0.99 takes 99.
+            At least 4 rows. A coverage of 0.9 needs 9 rows beside those that fit the scales, one of 0.99 needs 99.
         y : array of shape (n,)
 
         Returns
@@ -106,7 +106,7 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
 
     @takes_dask
     def predict_interval(self, X: Table, coverage: float | npt.ArrayLike = 0.9) -> Floats:
-        """Predict intervals that hold the target with at least the given probability.
+        """Predict intervals that contain the target with at least the given probability.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         Returns
         -------
         array of shape (n, 2), or (n, k, 2) for k coverages
-            Lower and upper ends, the prediction in their middle.
+            Lower and upper ends; the prediction is in the middle.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
 
     @takes_dask
     def predict_quantile(self, X: Table, q: npt.ArrayLike) -> Floats:
-        """Predict the ends of the guaranteed intervals: those of 0.05 and 0.95 are the ends of the one of 0.9.
+        """Predict the ends of the calibrated intervals: 0.05 and 0.95 are the ends of the interval of coverage 0.9.
 
         Parameters
         ----------
@@ -144,13 +144,13 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         Returns
         -------
         array of shape (n,) for one q, (n, k) for k
-            Never crossing. What is guaranteed is the share of targets between the two ends of an interval, not that
-            below each.
+            Quantiles never cross. The guarantee is for the share of targets between two ends, not for the share below
+            one of them.
 
         Raises
         ------
         ValueError
-            If there are too few calibration rows to guarantee the interval that a quantile is the end of.
+            If there are too few calibration rows to guarantee the interval that ends at a quantile.
         """
         check_is_fitted(self, "scores_")
         levels = np.asarray(q, dtype=np.float64)
@@ -166,7 +166,7 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         return quantiles.reshape(-1, *levels.shape)
 
     def predict_posterior(self, X: Table) -> Posterior:
-        """Return the members with their variances, and their distances from the mean, scaled.
+        """Return the posterior with calibrated variances.
 
         Parameters
         ----------
@@ -175,9 +175,8 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         Returns
         -------
         Posterior
-            Of the same mean; its data uncertainty is ``constant + a * data`` and its knowledge uncertainty
-            ``b * knowledge``. The likelihood of a mixture of Normals goes with it; the guarantee goes with
-            `predict_interval`.
+            With the same mean; data uncertainty is ``constant + a * data``, knowledge uncertainty is
+            ``b * knowledge``. Only the intervals of `predict_interval` have a guarantee.
         """
         check_is_fitted(self, "scores_")
         posterior = self.estimator_.predict_posterior(X)
@@ -192,11 +191,11 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
     def _calibration_from_file(self, arrays: dict[str, AnyArray]) -> None:
         scales = arrays["calibration_scales"]
         if scales.dtype != np.float64 or scales.shape != (3,) or not np.isfinite(scales).all() or (scales < 0.0).any():
-            message = "three scales are needed, none of them negative"
+            message = "scales must be three finite numbers, none of them negative"
             raise ValueError(message)
         self.scales_ = Scales(*scales.tolist())
 
 
 def _width(variance: Floats) -> Floats:
-    """Return the unit of a row's interval: positive, so that a residual can be divided by it."""
+    """Return the scale of each interval: positive, so that residuals can be divided by it."""
     return np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
