@@ -42,3 +42,9 @@ def with_missing(X, share=0.1, *, seed=0):
 def with_first(values, first):
     """Return a copy of an array with another first element."""
     return np.concatenate([[first], values[1:]])
+
+
+X, Y = regression_table(60, noise=0.1)
+"""Sixty rows of three columns, for tests that need any table."""
+LABELS = (Y > 0.0).astype(int)
+TARGETS = {"regressor": Y, "classifier": LABELS}
