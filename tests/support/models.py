@@ -7,6 +7,12 @@ from epiboost import EpiBoostClassifier, EpiBoostRegressor
 ENSEMBLES = ("single", "sgb", "sglb", "virtual")
 ESTIMATORS = {"regressor": EpiBoostRegressor, "classifier": EpiBoostClassifier}
 TASKS = ("regression", "binary", "multiclass")
+ESTIMATOR_OF = {
+    **ESTIMATORS,
+    "regression": EpiBoostRegressor,
+    "binary": EpiBoostClassifier,
+    "multiclass": EpiBoostClassifier,
+}
 
 SMALL = {"n_members": 3, "n_estimators": 30, "n_jobs": 1, "random_state": 0}
 """Parameters of a small model. A test that needs another size names it: `small_regressor(n_estimators=100)`."""
@@ -28,4 +34,4 @@ def small_classifier(**changes):
 
 def small_estimator(name, **changes):
     """Return a small estimator for a name of ESTIMATORS or TASKS that is not fitted."""
-    return small_regressor(**changes) if name in {"regressor", "regression"} else small_classifier(**changes)
+    return ESTIMATOR_OF[name](**{**SMALL, **changes})
