@@ -119,9 +119,8 @@ def test_frames_of_delayed_tables_are_learned(table):
         dd.from_delayed([dask.delayed(part[:700]), dask.delayed(part[700:])], meta=part[:0], verify_meta=check)
         for part, check in zip(table, (False, True), strict=True)
     )
-    assert boosters_of(small_regressor(**SIZE).fit(X, y)) == boosters_of(
-        small_regressor(**SIZE).fit(*in_partitions(table, 3))
-    )
+    delayed, partitioned = (small_regressor(**SIZE).fit(*rows) for rows in ((X, y), in_partitions(table, 3)))
+    assert boosters_of(delayed) == boosters_of(partitioned)
 
 
 @pytest.mark.usefixtures("client")
@@ -148,8 +147,8 @@ def test_a_worker_killed_in_training_does_not_change_the_model(client, table, pl
     before = set(client.run(os.getpid).values())
     flag = tmp_path / "killed"
 
-    def deadly(*given):
-        objective = DistributedObjective(*given)
+    def killing_objective(*arguments):
+        objective = DistributedObjective(*arguments)
         calls = []
 
         def gradients(raw, matrix):
@@ -161,10 +160,10 @@ def test_a_worker_killed_in_training_does_not_change_the_model(client, table, pl
 
         return gradients
 
-    monkeypatch.setattr(xgboost_dask, "DistributedObjective", deadly)
+    monkeypatch.setattr(xgboost_dask, "DistributedObjective", killing_objective)
     model = small_regressor(**options).fit(*in_partitions(table, 5))
     assert flag.exists()
-    assert len(placements) == 3, "the member was to be begun anew"
+    assert len(placements) == 3, "the member must be started again"
     assert boosters_of(model) == boosters_of(undisturbed)
     client.wait_for_workers(2)
     assert len(before - set(client.run(os.getpid).values())) == 1
@@ -203,8 +202,8 @@ UNSUPPORTED = {
 
 @pytest.mark.parametrize("case", UNSUPPORTED)
 def test_options_that_are_not_supported_are_refused(table, case):
-    options, kind, message = UNSUPPORTED[case]
-    with pytest.raises(kind, match=message):
+    options, error, message = UNSUPPORTED[case]
+    with pytest.raises(error, match=message):
         small_regressor(**SIZE).fit(*in_partitions(table, 2), **options)
 
 
