@@ -88,16 +88,16 @@ def test_pages_that_continue_the_quickstart_run(tmp_path, monkeypatch, capsys):
 
 def test_the_reference_has_every_public_name():
     text = "\n".join(page.read_text() for page in sorted((DOCS / "api").glob("*.md")))
-    whole = [importlib.import_module(name) for name in re.findall(r"automodule:: (\S+)\n   :members:", text)]
-    alone = re.findall(r"auto(?:class|function|exception|data):: (\S+)\.(\w+)\n", text)
+    modules = [importlib.import_module(name) for name in re.findall(r"automodule:: (\S+)\n   :members:", text)]
+    single = re.findall(r"auto(?:class|function|exception|data):: (\S+)\.(\w+)\n", text)
     # automodule leaves out type aliases that are defined elsewhere, which have no docstring
     shown = {
         id(one)
-        for module in whole
+        for module in modules
         for name, one in ((name, getattr(module, name)) for name in module.__all__)
         if inspect.isclass(one) or inspect.isroutine(one) or re.search(rf"(?m)^{name}\b.*=", inspect.getsource(module))
     }
-    shown |= {id(getattr(importlib.import_module(module), name)) for module, name in alone}
+    shown |= {id(getattr(importlib.import_module(module), name)) for module, name in single}
     packages = [
         importlib.import_module(one.name) for one in pkgutil.iter_modules(epiboost.__path__, "epiboost.") if one.ispkg
     ]

@@ -66,9 +66,9 @@ def test_missing_values_have_no_stand_in():
     assert np.isnan(empty.of(column[:1, np.newaxis])).all()
 
 
-@pytest.mark.parametrize("kind", ["normal", "uniform", "lognormal"])
-def test_bins_of_many_values_have_about_the_same_weight(kind):
-    column = getattr(np.random.default_rng(0), kind)(size=300_000).astype(np.float32)
+@pytest.mark.parametrize("distribution", ["normal", "uniform", "lognormal"])
+def test_bins_of_many_values_have_about_the_same_weight(distribution):
+    column = getattr(np.random.default_rng(0), distribution)(size=300_000).astype(np.float32)
     counts = Counts.of(column)
     assert counts.lost > 0
     stand_ins = counts.stand_ins(255)

@@ -45,11 +45,11 @@ def test_predictions_for_a_lazy_frame_are_lazy_and_keep_index_and_divisions(requ
     lazy = getattr(model, method)(X, **options)
     assert kind_of(lazy) in {"frame", "series"}
     assert lazy.divisions == X.divisions
-    whole = lazy.compute()
-    np.testing.assert_array_equal(whole.to_numpy(), getattr(model, method)(table[0], **options))
-    pd.testing.assert_index_equal(whole.index, table[0].index)
-    compare = pd.testing.assert_series_equal if whole.ndim == 1 else pd.testing.assert_frame_equal
-    compare(lazy._meta, whole.iloc[:0])
+    computed = lazy.compute()
+    np.testing.assert_array_equal(computed.to_numpy(), getattr(model, method)(table[0], **options))
+    pd.testing.assert_index_equal(computed.index, table[0].index)
+    compare = pd.testing.assert_series_equal if computed.ndim == 1 else pd.testing.assert_frame_equal
+    compare(lazy._meta, computed.iloc[:0])
 
 
 @pytest.mark.parametrize("method", METHODS)

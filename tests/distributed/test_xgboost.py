@@ -36,13 +36,13 @@ def placements(monkeypatch):
     noted = []
     make = Crew._matrix
 
-    def noting(crew):
-        matrix = make(crew)
-        sizes = {part.key: size for part, size in zip(crew.parts, crew.sizes, strict=True)}
+    def note_placement(workers):
+        matrix = make(workers)
+        sizes = {part.key: size for part, size in zip(workers.parts, workers.sizes, strict=True)}
         noted.append(sorted(sum(sizes[part.key] for part in parts) for parts in matrix.worker_map.values()))
         return matrix
 
-    monkeypatch.setattr(Crew, "_matrix", noting)
+    monkeypatch.setattr(Crew, "_matrix", note_placement)
     return noted
 
 

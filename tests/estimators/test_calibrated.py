@@ -120,7 +120,7 @@ def test_a_forged_type_of_inner_model_is_refused(calibrated, tmp_path):
     path = tmp_path / "model.epib"
     calibrated["regressor"].save(path)
     header, arrays = model_file.read(path)
-    for kind in ("EpiBoostClassifier", "Nobody"):
-        model_file.write(path, {**header, "model": {**header["model"], "estimator": kind}}, arrays)
+    for name in ("EpiBoostClassifier", "Nobody"):
+        model_file.write(path, {**header, "model": {**header["model"], "estimator": name}}, arrays)
         with pytest.raises(ModelFileError, match="do not fit together"):
             CalibratedRegressor.load(path)

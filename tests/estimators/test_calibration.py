@@ -17,9 +17,9 @@ def test_scales_find_which_uncertainty_the_residuals_follow():
     scales = fit_scales(random.normal(scale=np.sqrt(0.5 * data + 9.0 * knowledge)), data, knowledge)
     assert scales.data == pytest.approx(0.5, abs=0.3)
     assert scales.knowledge == pytest.approx(9.0, rel=0.15)
-    alike = fit_scales(random.normal(scale=3.0, size=3000), data, knowledge)
-    assert alike.constant == pytest.approx(9.0, rel=0.2)
-    assert max(alike.data, alike.knowledge) < 1.0
+    same_noise = fit_scales(random.normal(scale=3.0, size=3000), data, knowledge)
+    assert same_noise.constant == pytest.approx(9.0, rel=0.2)
+    assert max(same_noise.data, same_noise.knowledge) < 1.0
 
 
 def test_scales_do_not_depend_on_the_unit_of_the_target():

@@ -124,14 +124,14 @@ FORGERIES = {
 
 LABEL_FORGERIES = {
     "no labels": lack("classes"),
-    "no kind of labels": lack("classes_are_objects"),
+    "no type of labels": lack("classes_are_objects"),
     "label twice": change("classes", lambda a: np.concatenate([a[:1], a[:-1]])),
     "one label less": change("classes", lambda a: a[:-1]),
     "one label more": change("classes", lambda a: np.append(a.astype(str), "zebra")),
     "labels in two dimensions": change("classes", lambda a: a[:, np.newaxis]),
     "labels without dimension": change("classes", lambda a: a[0]),
     "labels that are not numbers": change("classes", lambda a: np.array([*range(len(a) - 1), np.nan])),
-    "kinds of labels": change("classes_are_objects", lambda a: np.repeat(a, 2)),
+    "two types of labels": change("classes_are_objects", lambda a: np.repeat(a, 2)),
     "objective of a regression": put("forest", "objective", value={"name": "normal", "location": 0.0, "scale": 1.0}),
     "another number of shares": put("forest", "objective", value={"name": "categorical", "log_shares": [-1.0] * 4}),
     "shares that are text": put("forest", "objective", value={"name": "categorical", "log_shares": ["a", "b", "c"]}),
@@ -152,7 +152,7 @@ NUMBER_FORGERIES = {
 ENSEMBLE_FORGERIES = {
     "one member more": put("parameters", "n_members", value=4),
     "one member less": put("parameters", "n_members", value=2),
-    "another kind of ensemble": lambda header, _arrays: header["parameters"].update(
+    "another ensemble": lambda header, _arrays: header["parameters"].update(
         ensemble="sglb" if header["parameters"]["ensemble"] == "virtual" else "virtual"
     ),
 }

@@ -96,10 +96,10 @@ def test_the_native_core_grows_the_same_trees_when_rows_keep_their_keys(seed, su
         return native().train([sample], None, np.array([7, 8], dtype=np.uint64), options, 1, lambda _done: None)
 
     order = random.permutation(n)
-    grown = grow(np.arange(n), keys)
-    for one, other in zip(grown, grow(order, keys[order]), strict=True):
+    trees = grow(np.arange(n), keys)
+    for one, other in zip(trees, grow(order, keys[order]), strict=True):
         np.testing.assert_array_equal(one, other)
-    assert not np.array_equal(grown[2], grow(order, keys)[2]), "the noise must belong to the rows"
+    assert not np.array_equal(trees[2], grow(order, keys)[2]), "the noise must belong to the rows"
 
 
 @every_task
@@ -107,6 +107,6 @@ def test_the_prediction_for_a_row_does_not_depend_on_other_rows(task):
     random = np.random.default_rng(4)
     X = random.normal(size=(2500, 3))
     model = law_model(task, "virtual").fit(X[:200], target_for(task, X[:200, 0]))
-    whole = parameters_of(model, X)
+    expected = parameters_of(model, X)
     for part in (slice(0, 1), slice(1, 64), slice(63, 130), slice(1000, 2500)):
-        np.testing.assert_array_equal(parameters_of(model, X[part]), whole[:, part])
+        np.testing.assert_array_equal(parameters_of(model, X[part]), expected[:, part])

@@ -112,13 +112,13 @@ def test_prediction_does_not_make_the_pickle_larger(estimator, rows):
 @every_ensemble
 def test_a_pipeline_trains_and_predicts(estimator, ensemble, rows):
     X, y = rows
-    holes = X.copy()
-    holes[::7, 0] = np.nan
+    incomplete = X.copy()
+    incomplete[::7, 0] = np.nan
     pipeline = make_pipeline(SimpleImputer(), StandardScaler(), small_estimator(estimator, ensemble=ensemble)).fit(
-        holes, y
+        incomplete, y
     )
-    assert pipeline.predict(holes).shape == y.shape
-    assert pipeline.score(holes, y) > 0.2
+    assert pipeline.predict(incomplete).shape == y.shape
+    assert pipeline.score(incomplete, y) > 0.2
 
 
 @every_estimator

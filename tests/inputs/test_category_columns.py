@@ -60,16 +60,16 @@ def test_an_arrow_dictionary_may_have_duplicate_values(tmp_path):
 def test_masked_numbers_are_read_as_missing(dtype):
     table = np.stack([10 * X, 10 * Y], axis=1).astype(dtype)
     mask = table > 5
-    holes = np.where(mask, np.nan, table).astype(np.float32 if dtype == np.float32 else np.float64)
-    assert_same_model(np.ma.masked_array(table, mask=mask), holes)
+    incomplete = np.where(mask, np.nan, table).astype(np.float32 if dtype == np.float32 else np.float64)
+    assert_same_model(np.ma.masked_array(table, mask=mask), incomplete)
 
 
 def test_masked_objects_are_read_as_missing():
     table = np.stack([CITY.astype(object), X.astype(object)], axis=1)
     mask = np.stack([X > 1, X < -1], axis=1)
-    holes = table.copy()
-    holes[mask] = None
-    assert_same_model(np.ma.masked_array(table, mask=mask), holes)
+    incomplete = table.copy()
+    incomplete[mask] = None
+    assert_same_model(np.ma.masked_array(table, mask=mask), incomplete)
 
 
 TYPES_OF_TEXT = {

@@ -25,15 +25,15 @@ def test_categories_of_any_type_are_the_same_after_saving(tmp_path):
     texts = ["", " ", "ä", "\U0001f600", "a\0", "b", "1", "nan", "None"]
     values = {
         "text": np.array(texts, dtype=object),
-        "whole": np.array([2**62, 2**62 + 1, -3, 0, 1, 2, 3, 4, 5]),
-        "broken": np.array([0.1, 1e300, -0.5, 3.0, np.inf, 4.0, 5.0, np.nan, 7.0]),
+        "integer": np.array([2**62, 2**62 + 1, -3, 0, 1, 2, 3, 4, 5]),
+        "fraction": np.array([0.1, 1e300, -0.5, 3.0, np.inf, 4.0, 5.0, np.nan, 7.0]),
     }
     frame = pd.DataFrame({name: np.tile(column, 30) for name, column in values.items()})
     model = city_model(categorical_features=list(values), n_estimators=10).fit(frame, np.arange(270) % 9)
     model.save(tmp_path / "model.epib")
     again = EpiBoostRegressor.load(tmp_path / "model.epib")
-    broken = {0.1, 1e300, -0.5, 3, np.inf, 4, 5, 7}
-    expected = [set(texts), set(values["whole"].tolist()), broken]
+    fractions = {0.1, 1e300, -0.5, 3, np.inf, 4, 5, 7}
+    expected = [set(texts), set(values["integer"].tolist()), fractions]
     assert [set(vocabulary.values) for vocabulary in again.vocabularies_] == expected
     np.testing.assert_array_equal(parameters_of(again, frame), parameters_of(model, frame))
 

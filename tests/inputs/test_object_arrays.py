@@ -10,21 +10,21 @@ from tests.support.tables import X, Y
 
 
 def test_objects_that_are_numbers_are_read_as_numbers_and_none_as_missing():
-    holes = X.copy()
-    holes[::5, 0] = np.nan
-    objects = holes.astype(object)
+    incomplete = X.copy()
+    incomplete[::5, 0] = np.nan
+    objects = incomplete.astype(object)
     objects[::5, 0] = None
-    expected = small_regressor().fit(holes, Y).predict(holes)
+    expected = small_regressor().fit(incomplete, Y).predict(incomplete)
     np.testing.assert_array_equal(small_regressor().fit(objects, Y).predict(objects), expected)
 
 
 def test_a_pandas_missing_value_among_objects_is_read_as_missing():
     table = np.empty((60, 2), dtype=object)
     table[:, 0], table[:, 1] = X[:, 0], np.where(np.arange(60) % 3, "a", "b")
-    holes = table.copy()
-    table[7, 0], holes[7, 0] = np.nan, pd.NA
+    incomplete = table.copy()
+    table[7, 0], incomplete[7, 0] = np.nan, pd.NA
     np.testing.assert_array_equal(
-        small_regressor().fit(holes, Y).predict(holes), small_regressor().fit(table, Y).predict(table)
+        small_regressor().fit(incomplete, Y).predict(incomplete), small_regressor().fit(table, Y).predict(table)
     )
 
 

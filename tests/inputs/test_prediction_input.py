@@ -44,8 +44,8 @@ def test_a_frame_without_rows_at_prediction_is_refused(library):
 @every_estimator
 def test_extreme_and_missing_values_get_finite_predictions(estimator):
     model = small_estimator(estimator).fit(X, TARGETS[estimator])
-    odd = np.array([[np.nan] * 3, [1e300] * 3, [-1e300] * 3, [5e-324] * 3])
-    assert np.isfinite(model.predict_posterior(odd).parameters).all()
+    extreme = np.array([[np.nan] * 3, [1e300] * 3, [-1e300] * 3, [5e-324] * 3])
+    assert np.isfinite(model.predict_posterior(extreme).parameters).all()
 
 
 def test_after_a_failed_fit_a_table_of_other_columns_is_refused():

@@ -208,7 +208,7 @@ def test_the_error_for_text_in_a_numeric_column_allows_for_an_empty_training_col
 
 
 @pytest.mark.parametrize(
-    ("asked", "fault"),
+    ("categorical_features", "fault"),
     [
         (["z"], r"names the column 'z'; X has 'a', 'b', 'c'"),
         ([3], "must hold names, or positions from 0 to 2; got 3"),
@@ -219,9 +219,9 @@ def test_the_error_for_text_in_a_numeric_column_allows_for_an_empty_training_col
         (np.array([3]), "must hold names, or positions from 0 to 2; got 3"),
     ],
 )
-def test_categorical_features_that_are_not_columns_are_named(asked, fault):
+def test_categorical_features_that_are_not_columns_are_named(categorical_features, fault):
     with pytest.raises(ValueError, match=f"categorical_features {fault}"):
-        small_regressor(categorical_features=asked).fit(pd.DataFrame(named_columns(X)), Y)
+        small_regressor(categorical_features=categorical_features).fit(pd.DataFrame(named_columns(X)), Y)
 
 
 def test_names_in_categorical_features_are_refused_when_columns_have_no_names():

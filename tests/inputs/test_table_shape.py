@@ -68,10 +68,10 @@ def test_a_column_of_a_million_values_is_learned():
 @every_ensemble
 @every_estimator
 def test_a_column_of_missing_values_is_never_split_on(ensemble, estimator):
-    holes = X.copy()
-    holes[:, 1] = np.nan
-    model = small_estimator(estimator, ensemble=ensemble).fit(holes, TARGETS[estimator])
-    assert model.score(holes, TARGETS[estimator]) > 0.1
+    incomplete = X.copy()
+    incomplete[:, 1] = np.nan
+    model = small_estimator(estimator, ensemble=ensemble).fit(incomplete, TARGETS[estimator])
+    assert model.score(incomplete, TARGETS[estimator]) > 0.1
     assert not (model.forest_.feature == 1).any()
 
 

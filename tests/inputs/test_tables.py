@@ -119,8 +119,8 @@ def test_integers_give_the_same_bits_as_floats(form):
 
 
 def test_missing_integers_of_pandas_are_read_as_missing():
-    holes = np.where(np.isnan(X_MISSING), np.nan, INTEGERS)
-    np.testing.assert_array_equal(bits(nullable(holes, "Int64")), bits(holes))
+    incomplete = np.where(np.isnan(X_MISSING), np.nan, INTEGERS)
+    np.testing.assert_array_equal(bits(nullable(incomplete, "Int64")), bits(incomplete))
 
 
 @pytest.mark.parametrize(

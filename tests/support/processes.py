@@ -1,4 +1,4 @@
-"""Programs in a process of their own, so that a crash is a failed test and not the end of the tests."""
+"""Programs that run in another process, where a crash fails one test and does not end the test run."""
 
 import subprocess
 import sys
