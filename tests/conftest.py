@@ -1,4 +1,4 @@
-"""What tests of several files share."""
+"""Fixtures that several rooms share."""
 
 import pytest
 
@@ -12,6 +12,6 @@ def generated(tmp_path_factory):
 
 @pytest.fixture
 def folder(generated, monkeypatch):
-    """Take them for the datasets."""
+    """Use the generated files as the datasets of the paper."""
     monkeypatch.setenv("EPIBOOST_DATA", str(generated))
     return generated

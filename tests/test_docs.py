@@ -1,4 +1,4 @@
-"""The documentation: pages that can be pasted run, links lead somewhere, and the reference has every public name."""
+"""Code in the documentation runs, links lead somewhere, and the reference has every public name."""
 
 import importlib
 import inspect
@@ -13,34 +13,34 @@ import epiboost
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PASTED = ("quickstart", "which-ensemble", "three-numbers", "larger-tables", "saving-and-serving", "reproducibility")
+RUNNABLE = ("quickstart", "which-ensemble", "three-numbers", "larger-tables", "saving-and-serving", "reproducibility")
 GENERATED = ("gallery/", "api/command-line.md")  # written by `make docs`
 PAGES = sorted({*DOCS.glob("*.md"), *DOCS.glob("api/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"})
 
 
-def python_of(text):
+def code_of(text):
     """Return the code blocks of a page, one after the other."""
     return "\n\n".join(re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL))
 
 
 def anchors_of(page):
-    """Return what the headings of a page can be linked by."""
+    """Return the anchors of the headings of a page."""
     prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.*)$", prose, flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
 def links_of(page):
-    """Return the relative links of a page, pictures included."""
+    """Return the relative links of a page, including pictures."""
     prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     return [link for link in re.findall(r"\]\(([^)\s]+)\)", prose) if not re.match(r"\w+://", link)]
 
 
-@pytest.mark.parametrize("page", PASTED)
-def test_a_page_that_can_be_pasted_runs_and_says_what_it_prints(page, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("page", RUNNABLE)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, tmp_path, monkeypatch, capsys):
     text = (DOCS / f"{page}.md").read_text()
-    script = tmp_path / "pasted.py"
-    script.write_text(python_of(text))
+    script = tmp_path / "page.py"
+    script.write_text(code_of(text))
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(script))
     printed = capsys.readouterr().out.split()
@@ -64,22 +64,22 @@ def test_every_relative_link_leads_somewhere(page):
         assert not anchor or anchor in anchors_of(target), f"{link}: no such heading"
 
 
-def test_every_page_has_a_place_in_a_table_of_contents():
+def test_every_page_is_in_a_table_of_contents():
     entries = re.findall(r"^```\{toctree\}\n(.*?)^```", (DOCS / "index.md").read_text(), flags=re.MULTILINE | re.DOTALL)
     listed = {line for block in entries for line in block.split("\n") if line and not line.startswith(":")}
     pages = [page.relative_to(DOCS) for page in DOCS.glob("*.md") if page.name != "index.md"]
     assert [str(page) for page in pages if not any(page.match(f"{entry}.md") for entry in listed)] == []
 
 
-@pytest.mark.filterwarnings("ignore::epiboost.decisions.TargetNotMetWarning")  # of a model so small
-def test_pages_that_go_on_from_the_quickstart_run(tmp_path, monkeypatch, capsys):
+@pytest.mark.filterwarnings("ignore::epiboost.decisions.TargetNotMetWarning")  # the model is too small for it
+def test_pages_that_continue_the_quickstart_run(tmp_path, monkeypatch, capsys):
     pytest.importorskip("vl_convert", reason="reports need vl-convert-python")
     pytest.importorskip("shap", reason="reports need shap")
     pages = [(DOCS / f"{page}.md").read_text() for page in ("quickstart", "report", "explain")]
     smaller = "EpiBoostRegressor(n_members=3, n_estimators=100, random_state=0)"
-    quick = python_of(pages[0]).replace("EpiBoostRegressor(random_state=0)", smaller)
-    script = tmp_path / "pasted.py"
-    script.write_text("\n".join([quick, *map(python_of, pages[1:])]))
+    quick = code_of(pages[0]).replace("EpiBoostRegressor(random_state=0)", smaller)
+    script = tmp_path / "page.py"
+    script.write_text("\n".join([quick, *map(code_of, pages[1:])]))
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(script))
     assert (tmp_path / "report.html").exists()
@@ -88,16 +88,16 @@ def test_pages_that_go_on_from_the_quickstart_run(tmp_path, monkeypatch, capsys)
 
 def test_the_reference_has_every_public_name():
     text = "\n".join(page.read_text() for page in sorted((DOCS / "api").glob("*.md")))
-    whole = [importlib.import_module(name) for name in re.findall(r"automodule:: (\S+)\n   :members:", text)]
-    alone = re.findall(r"auto(?:class|function|exception|data):: (\S+)\.(\w+)\n", text)
-    # automodule leaves out what has no docstring and is written elsewhere, such as a name for a type
+    modules = [importlib.import_module(name) for name in re.findall(r"automodule:: (\S+)\n   :members:", text)]
+    single = re.findall(r"auto(?:class|function|exception|data):: (\S+)\.(\w+)\n", text)
+    # automodule leaves out type aliases that are defined elsewhere, which have no docstring
     shown = {
         id(one)
-        for module in whole
+        for module in modules
         for name, one in ((name, getattr(module, name)) for name in module.__all__)
         if inspect.isclass(one) or inspect.isroutine(one) or re.search(rf"(?m)^{name}\b.*=", inspect.getsource(module))
     }
-    shown |= {id(getattr(importlib.import_module(module), name)) for module, name in alone}
+    shown |= {id(getattr(importlib.import_module(module), name)) for module, name in single}
     packages = [
         importlib.import_module(one.name) for one in pkgutil.iter_modules(epiboost.__path__, "epiboost.") if one.ispkg
     ]

@@ -1,17 +1,17 @@
-"""The package is light to import: nothing that only some users have is touched before it is asked for.
+"""Importing the package imports no optional package and no room that only some users need.
 
-scikit-learn takes pandas in where that is installed, and pandas takes pyarrow in: what it brings is not counted here.
+scikit-learn imports pandas where it is installed, and pandas imports pyarrow. What dependencies import is not counted.
 """
 
-import subprocess
-import sys
+import importlib.util
 
 import pytest
+from tests.support.processes import run_python
 
 OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "typer", "rich", "catboost", "lightgbm", "xgboost"]
 OPTIONAL += ["shap", "jinja2", "vl_convert", "playwright", "dask"]
 COMPARED = ["ngboost", "pooch", "torch"]
-"""What only the paper's experiments touch; libraries below look for torch by themselves, so it is not blocked here."""
+"""Packages that only the experiments of the paper use. Some libraries above import torch, so it is never blocked."""
 DEPENDENCIES = "import joblib, narwhals, numpy, scipy.special, sklearn.base, sklearn.utils.multiclass"
 TRAINING = """
 import numpy as np
@@ -22,31 +22,27 @@ EpiBoostClassifier(n_members=2, n_estimators=3, n_jobs=1, verbose=1).fit(X, X[:,
 """
 
 
-def run(code):
-    command = [sys.executable, "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-
 def modules_after(code):
-    """Return the names of the modules that a new interpreter has after it has run the code."""
-    ended = run(f"{code}\nimport sys\nprint(*sys.modules, sep='\\n')")
+    """Return the names of the modules that a new interpreter has imported after running the code."""
+    ended = run_python(f"{code}\nimport sys\nprint(*sys.modules, sep='\\n')")
     assert ended.stderr == ""
     return set(ended.stdout.splitlines())
 
 
 @pytest.fixture(scope="module")
-def brought():
-    """Return what the packages that the library depends on import by themselves."""
+def dependencies():
+    """Return the modules that the dependencies import."""
     return modules_after(DEPENDENCIES)
 
 
 @pytest.fixture(scope="module")
-def imported(brought):
-    return modules_after("import epiboost") - brought
+def imported(dependencies):
+    """Return the modules that the package imports in addition."""
+    return modules_after("import epiboost") - dependencies
 
 
 @pytest.mark.parametrize("package", OPTIONAL + COMPARED)
-def test_importing_the_package_does_not_import(imported, package):
+def test_importing_the_package_does_not_import_an_optional_package(imported, package):
     assert package not in imported
 
 
@@ -55,24 +51,37 @@ def test_importing_the_package_imports_the_estimators(imported):
 
 
 @pytest.mark.parametrize(
-    "part",
-    ["cli", "commands", "demo", "evaluation", "paper", "plots", "tables", "metrics", "decisions", "report", "explain"],
+    "room",
+    [
+        "__main__",
+        "_cli",
+        "_encoding",
+        "datasets",
+        "decisions",
+        "engines.xgboost",
+        "explain",
+        "metrics",
+        "paper",
+        "plots",
+        "report",
+    ],
 )
-def test_importing_the_package_leaves_the_command_line_and_the_plots_out(imported, part):
-    assert f"epiboost.{part}" not in imported
+def test_importing_the_package_does_not_import_rooms_that_few_users_need(imported, room):
+    assert importlib.util.find_spec(f"epiboost.{room}"), "no such room"
+    assert f"epiboost.{room}" not in imported
 
 
-def test_training_and_predicting_on_arrays_imports_none_of_them(brought):
-    assert (modules_after(TRAINING) - brought).isdisjoint(OPTIONAL)
+def test_training_and_predicting_on_arrays_imports_no_optional_package(dependencies):
+    assert (modules_after(TRAINING) - dependencies).isdisjoint(OPTIONAL)
 
 
-def test_training_and_predicting_on_arrays_works_without_any_of_them():
-    without = f"import sys\nsys.modules.update(dict.fromkeys({OPTIONAL!r}))\n"  # None: an import of it fails
-    ended = run(without + TRAINING + "print('done')")
+def test_training_and_predicting_on_arrays_works_without_optional_packages():
+    without = f"import sys\nsys.modules.update(dict.fromkeys({OPTIONAL!r}))\n"  # importing None fails
+    ended = run_python(without + TRAINING + "print('done')")
     assert (ended.stdout, ended.stderr) == ("done\n", "")
 
 
-def test_the_public_names_are_there():
+def test_public_names_can_be_imported():
     import epiboost
 
     assert set(epiboost.__all__) >= {"EpiBoostClassifier", "EpiBoostRegressor", "Posterior", "Uncertainty"}

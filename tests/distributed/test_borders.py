@@ -1,4 +1,4 @@
-"""What is summed up and binned over partitions does not depend on how a table is cut."""
+"""Sums, counts and bins over partitions do not depend on how a table is partitioned."""
 
 from fractions import Fraction
 
@@ -23,14 +23,14 @@ def test_a_sum_is_exact(values):
     assert exact_sum(np.array(values)) * UNIT == sum(Fraction(value) for value in values)
 
 
-def test_long_sums_are_made_of_pieces(monkeypatch):
+def test_long_sums_in_pieces_are_exact(monkeypatch):
     monkeypatch.setattr("epiboost.distributed.exact_sums._AT_ONCE", 7)
     values = np.random.default_rng(0).normal(size=100)
     assert exact_sum(values) * UNIT == sum(map(Fraction, values.tolist()))
 
 
 @given(st.lists(singles, min_size=1, max_size=40), st.integers(0, 40), st.integers(2, 5))
-def test_counts_do_not_depend_on_the_cut(values, cut, few):
+def test_counts_do_not_depend_on_the_partitions(values, cut, few):
     column = np.array(values, dtype=np.float32)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(borders, "MOST_VALUES", few)
@@ -44,7 +44,7 @@ def test_counts_do_not_depend_on_the_cut(values, cut, few):
 
 
 @given(st.lists(singles, min_size=1, max_size=40), st.integers(2, 5), st.integers(2, 6), singles)
-def test_a_value_is_less_than_a_stand_in_if_what_stands_for_it_is(values, few, bins, other):
+def test_replacing_a_value_by_its_stand_in_keeps_its_side_of_every_border(values, few, bins, other):
     column = np.array(values, dtype=np.float32)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(borders, "MOST_VALUES", few)
@@ -58,7 +58,7 @@ def test_a_value_is_less_than_a_stand_in_if_what_stands_for_it_is(values, few, b
     assert np.isin(replaced, stand_ins).all()
 
 
-def test_missing_values_stay_missing_and_an_empty_column_has_nothing():
+def test_missing_values_have_no_stand_in():
     column = np.array([np.nan, 1.0, np.nan, 2.0], dtype=np.float32)
     stand_ins = StandIns((Counts.of(column).stand_ins(255),))
     np.testing.assert_array_equal(stand_ins.of(column[:, np.newaxis])[:, 0], column)
@@ -66,9 +66,9 @@ def test_missing_values_stay_missing_and_an_empty_column_has_nothing():
     assert np.isnan(empty.of(column[:1, np.newaxis])).all()
 
 
-@pytest.mark.parametrize("kind", ["normal", "uniform", "lognormal"])
-def test_bins_of_many_values_hold_about_the_same_weight(kind):
-    column = getattr(np.random.default_rng(0), kind)(size=300_000).astype(np.float32)
+@pytest.mark.parametrize("distribution", ["normal", "uniform", "lognormal"])
+def test_bins_of_many_values_have_about_the_same_weight(distribution):
+    column = getattr(np.random.default_rng(0), distribution)(size=300_000).astype(np.float32)
     counts = Counts.of(column)
     assert counts.lost > 0
     stand_ins = counts.stand_ins(255)
@@ -77,7 +77,7 @@ def test_bins_of_many_values_hold_about_the_same_weight(kind):
     assert np.abs(sizes / (len(column) / 255) - 1).max() < 0.2
 
 
-def test_weights_are_counted():
+def test_weights_decide_where_stand_ins_lie():
     column = np.arange(100, dtype=np.float32)
     weight = np.where(column < 90, 0.01, 0.9)
     stand_ins = Counts.of(column, whole_weights(weight, 0.01, 0.9)).stand_ins(10)
@@ -86,7 +86,7 @@ def test_weights_are_counted():
 
 
 @given(st.lists(st.floats(-1e9, 1e9).map(lambda value: round(value, 3)), min_size=2, max_size=30), st.integers(0, 30))
-def test_mean_and_spread_do_not_depend_on_the_cut(values, cut):
+def test_mean_and_standard_deviation_do_not_depend_on_the_partitions(values, cut):
     y = np.array(values)
     weight = np.random.default_rng(0).uniform(0.1, 2.0, size=len(y))
 
@@ -113,13 +113,13 @@ def test_sums_of_numbers_on_a_grid_do_not_depend_on_their_order():
     assert len({tuple(np.cumsum(numbers[order].astype(np.float32).astype(float), axis=0)[-1]) for order in orders}) > 1
 
 
-def test_a_spread_far_from_zero_is_seen():
+def test_the_standard_deviation_of_numbers_far_from_zero_is_exact():
     y = 1e10 + np.random.default_rng(0).normal(size=1000)
     summary = Summary.of(y, np.ones(1000), 1000, 0)
     assert summary.objective(Moments.of(y, np.ones(1000), summary.ruler)).scale == pytest.approx(y.std(), rel=1e-6)
 
 
-def test_partitions_are_dealt_by_their_rows():
+def test_partitions_are_assigned_to_workers_by_their_numbers_of_rows():
     sizes = np.array([100, 1, 1, 1, 97])
     homes = np.array(dealt(sizes.tolist(), ["one", "two"]))
     assert [int(sizes[homes == home].sum()) for home in ("one", "two")] == [100, 100]

@@ -1,4 +1,4 @@
-"""The recipe for Spark gives what the model says here. Spark is no dependency: without it, nothing is tested."""
+"""The Spark example predicts the same as the model here. Spark is not a dependency; without it the test is skipped."""
 
 import importlib.util
 import sys
@@ -6,31 +6,30 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from epiboost import EpiBoostRegressor
+from tests.support.models import small_regressor
 
 pyspark = pytest.importorskip("pyspark.sql")
 pd = pytest.importorskip("pandas")
 
-RECIPE = Path(__file__).parents[2] / "examples" / "spark_scoring.py"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "spark_scoring.py"
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # Spark's own
-def test_a_spark_frame_is_scored_as_a_table_in_memory(tmp_path, monkeypatch):
+@pytest.mark.filterwarnings("ignore")  # warnings of Spark itself
+def test_a_spark_frame_is_predicted_as_a_table_in_memory(tmp_path, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    spec = importlib.util.spec_from_file_location("spark_scoring", RECIPE)
-    recipe = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(recipe)
+    spec = importlib.util.spec_from_file_location("spark_scoring", EXAMPLE)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 3)), columns=["a", "b", "c"])
-    model = EpiBoostRegressor(n_members=3, n_estimators=20, random_state=0).fit(X, X["a"])
+    model = small_regressor().fit(X, X["a"])
     model.save(tmp_path / "model.epib")
     spark = pyspark.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     try:
         spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "150")
         frame = spark.createDataFrame(X.assign(row=np.arange(len(X))))
-        score = recipe.scorer(str(tmp_path / "model.epib"), ["a", "b", "c"], "row long")
-        scored = frame.mapInPandas(score, recipe.schema("row long")).toPandas().sort_values("row")
+        score = example.scorer(str(tmp_path / "model.epib"), ["a", "b", "c"], "row long")
+        scored = frame.mapInPandas(score, example.schema("row long")).toPandas().sort_values("row")
     finally:
         spark.stop()
     np.testing.assert_array_equal(scored["prediction"], model.predict(X))

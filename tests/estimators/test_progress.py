@@ -1,4 +1,4 @@
-"""Progress is drawn for a person at a terminal, and for nobody else."""
+"""Progress bars are drawn at a terminal only."""
 
 import io
 import sys
@@ -22,7 +22,7 @@ def terminal(monkeypatch):
 
 
 def draw_all(stream, description="Training", **options):
-    # pytest sets standard error anew for each phase of a test, so that a fixture cannot replace it.
+    # pytest replaces standard error in each phase of a test, so a fixture cannot.
     with redirect_stderr(stream), progress_bar(description, **options) as report:
         for done in range(0, 101, 10):
             report(done, 100)
@@ -34,7 +34,7 @@ def test_a_terminal_shows_the_description_and_the_count(terminal):
     assert "100/100" in terminal.getvalue()
 
 
-def test_a_terminal_without_rich_shows_one_line_that_rewrites_itself(terminal, monkeypatch):
+def test_a_terminal_without_rich_shows_one_line_that_is_rewritten(terminal, monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.progress", None)
     draw_all(terminal)
     shown = terminal.getvalue()
@@ -42,29 +42,29 @@ def test_a_terminal_without_rich_shows_one_line_that_rewrites_itself(terminal, m
     assert shown.endswith("\rTraining 100/100 trees\n")
 
 
-def test_words_in_brackets_are_drawn_as_they_are(terminal):
+def test_brackets_in_the_description_are_not_markup(terminal):
     draw_all(terminal, "Training [sglb]")
     assert "[sglb]" in terminal.getvalue()
 
 
-def test_a_bar_that_is_not_enabled_draws_nothing(terminal):
+def test_a_disabled_progress_bar_draws_nothing(terminal):
     draw_all(terminal, enabled=False)
     assert terminal.getvalue() == ""
 
 
-def test_what_is_not_a_terminal_stays_clean():
+def test_nothing_is_drawn_when_standard_error_is_not_a_terminal():
     stream = io.StringIO()
     draw_all(stream)
     assert stream.getvalue() == ""
 
 
-def test_a_process_without_standard_error_is_no_error():
+def test_a_process_without_standard_error_draws_nothing():
     with redirect_stderr(None), progress_bar("Training") as report:
         assert report is no_progress
 
 
 @pytest.mark.parametrize("hidden", [None, "rich.progress"])
-def test_an_error_ends_the_line_and_goes_on(terminal, monkeypatch, hidden):
+def test_an_error_ends_the_line_and_is_raised(terminal, monkeypatch, hidden):
     if hidden is not None:
         monkeypatch.setitem(sys.modules, hidden, None)
 

@@ -1,40 +1,40 @@
-"""Models remember between which values their columns lay."""
+"""Models store the range of each column in training."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.support.models import every_estimator, small_estimator, small_regressor
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost import EpiBoostRegressor
 from epiboost._inputs.feature_ranges import Ground
 
-SMALL = {"n_members": 2, "n_estimators": 5, "n_jobs": 1, "random_state": 0}
 FRAME = pd.DataFrame({"size": [1.0, 3.0, 2.0, 9.0], "age": [np.nan, 5.0, 7.0, 6.0], "town": ["a", "b", "a", "b"]})
 Y = np.array([1.0, 2.0, 3.0, 4.0])
 
 
-def test_ranges_are_those_of_the_rows_that_count():
-    ground = EpiBoostRegressor(**SMALL).fit(FRAME, Y, sample_weight=[1, 1, 1, 0]).ground_
+def test_ranges_are_those_of_the_rows_of_positive_weight():
+    ground = small_regressor().fit(FRAME, Y, sample_weight=[1, 1, 1, 0]).ground_
     np.testing.assert_array_equal(ground.low, [1.0, 5.0, np.nan])
     np.testing.assert_array_equal(ground.high, [3.0, 7.0, np.nan])
     assert ground.gaps.tolist() == [False, True, True]
 
 
-def test_only_what_lies_well_beyond_is_new():
+def test_values_are_out_of_range_when_well_beyond_the_training_values():
     ground = Ground.of(np.array([[0.0, 4.0], [10.0, 4.0]]))
     rows = np.array([[-1.0, 4.0], [-1.01, 4.0], [11.0, 4.1], [11.01, 3.9]])
     assert ground.beyond(rows).tolist() == [[False, False], [True, False], [False, True], [True, True]]
 
 
-def test_the_largest_numbers_have_a_range_without_end():
+def test_the_range_of_the_largest_numbers_is_unlimited():
     ground = Ground.of(np.array([[-1.7e308], [1.7e308]]))
     assert not ground.beyond(np.array([[1.79e308], [0.0]])).any()
 
 
-@pytest.mark.parametrize("kind", [EpiBoostRegressor, EpiBoostClassifier])
-def test_ranges_survive_a_file(kind, tmp_path):
-    model = kind(**SMALL).fit(FRAME, Y if kind is EpiBoostRegressor else Y > 2)
+@every_estimator
+def test_ranges_are_the_same_after_saving(estimator, tmp_path):
+    model = small_estimator(estimator).fit(FRAME, Y if estimator == "regressor" else Y > 2)
     model.save(tmp_path / "model.epib")
-    again = kind.load(tmp_path / "model.epib").ground_
+    again = type(model).load(tmp_path / "model.epib").ground_
     for name in ("low", "high", "gaps"):
         np.testing.assert_array_equal(getattr(again, name), getattr(model.ground_, name))
 
@@ -48,7 +48,7 @@ def test_ranges_survive_a_file(kind, tmp_path):
         ("ground_gaps", np.zeros(3), "ground_gaps must be an array of bool"),
     ],
 )
-def test_ranges_that_do_not_fit_are_refused(name, part, words):
-    header, arrays = EpiBoostRegressor(**SMALL).fit(FRAME, Y)._to_file()
+def test_invalid_ranges_in_a_file_are_refused(name, part, words):
+    header, arrays = small_regressor().fit(FRAME, Y)._to_file()
     with pytest.raises(ValueError, match=words):
         EpiBoostRegressor._from_file(header, {**arrays, name: part})
