@@ -66,7 +66,7 @@ def test_weights_and_rows_of_weight_zero_act_as_in_memory(table, weight, collect
     lazy = da.from_array(weight, chunks=100)
     model = small_regressor().fit(X, y, sample_weight=lazy)
     assert_same_model(model, local)
-    assert model.training_.n_rows == local.training_.n_rows == np.count_nonzero(weight)
+    assert model.provenance_.n_rows == local.provenance_.n_rows == np.count_nonzero(weight)
 
 
 def test_labels_in_a_lazy_series_are_learned(table):

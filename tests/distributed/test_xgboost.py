@@ -87,7 +87,7 @@ def test_a_classifier_trained_on_a_cluster_can_be_saved(table, tmp_path):
     model = small_classifier(**SIZE).fit(X, labels)
     assert model.classes_.tolist() == ["high", "low", "middle"]
     assert model.score(table[0], labels.compute()) > 0.7
-    assert model.training_.n_rows == 1500
+    assert model.provenance_.n_rows == 1500
     model.save(tmp_path / "model.epib")
     again = EpiBoostClassifier.load(tmp_path / "model.epib")
     np.testing.assert_array_equal(again.predict_proba(table[0]), model.predict_proba(table[0]))

@@ -223,7 +223,7 @@ def test_a_pickled_and_a_saved_model_predict_the_same(engine, task, tmp_path):
         np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
         assert loaded.get_params() == model.get_params()
         assert loaded.forest_.n_features == 3
-        np.testing.assert_array_equal(loaded.n_trees_, model.n_trees_)
+        np.testing.assert_array_equal(loaded.n_iter_, model.n_iter_)
 
 
 def test_total_uncertainty_is_data_and_knowledge(engine, task):
@@ -288,9 +288,9 @@ def test_a_chain_stops_where_the_evaluation_rows_say(engine, task):
     shuffled = np.random.default_rng(5).permutation(y)  # nothing can be learned about these rows
     model = made(estimator, engine, early_stopping_rounds=2, n_estimators=30, learning_rate=0.5)
     model.fit(X, y, eval_set=(X, shuffled))
-    assert (model.n_trees_ < 30).all()
+    assert (model.n_iter_ < 30).all()
     best = np.nanargmin(model.evaluation_loss_, axis=1) + 1
-    np.testing.assert_array_equal(model.n_trees_, best)
+    np.testing.assert_array_equal(model.n_iter_, best)
     watched = made(estimator, engine, n_estimators=30, learning_rate=0.5).fit(X, y, eval_set=(X, y))
     assert model.evaluation_loss_.shape == watched.evaluation_loss_.shape == (3, 30)
     assert (watched.evaluation_loss_[:, -1] < watched.evaluation_loss_[:, 0]).all()

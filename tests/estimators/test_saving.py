@@ -84,7 +84,7 @@ def test_a_model_without_column_names_has_none_after_loading(path):
 def test_evaluation_losses_and_stopped_chains_are_restored(path):
     model = small_regressor(n_estimators=40, learning_rate=1.0, l2=0.0, variance_guard=0.0, early_stopping_rounds=2)
     model.fit(X[:40], Y[:40], eval_set=(X[40:], Y[40:])).save(path)
-    assert model.n_trees_.max() < 40
+    assert model.n_iter_.max() < 40
     again = EpiBoostRegressor.load(path)
     assert_same_model(again, model)
     np.testing.assert_array_equal(again.evaluation_loss_, model.evaluation_loss_)

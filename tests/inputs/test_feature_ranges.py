@@ -13,7 +13,7 @@ Y = np.array([1.0, 2.0, 3.0, 4.0])
 
 
 def test_ranges_are_those_of_the_rows_of_positive_weight():
-    ground = small_regressor().fit(FRAME, Y, sample_weight=[1, 1, 1, 0]).ground_
+    ground = small_regressor().fit(FRAME, Y, sample_weight=[1, 1, 1, 0]).feature_ranges_
     np.testing.assert_array_equal(ground.low, [1.0, 5.0, np.nan])
     np.testing.assert_array_equal(ground.high, [3.0, 7.0, np.nan])
     assert ground.gaps.tolist() == [False, True, True]
@@ -34,9 +34,9 @@ def test_the_range_of_the_largest_numbers_is_unlimited():
 def test_ranges_are_the_same_after_saving(estimator, tmp_path):
     model = small_estimator(estimator).fit(FRAME, Y if estimator == "regressor" else Y > 2)
     model.save(tmp_path / "model.epib")
-    again = type(model).load(tmp_path / "model.epib").ground_
+    again = type(model).load(tmp_path / "model.epib").feature_ranges_
     for name in ("low", "high", "gaps"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(model.ground_, name))
+        np.testing.assert_array_equal(getattr(again, name), getattr(model.feature_ranges_, name))
 
 
 @pytest.mark.parametrize(

@@ -252,9 +252,9 @@ def test_the_facts_of_the_model_survive_a_file(models, tmp_path):
     model, y = models["regressor"]
     model.save(tmp_path / "model.epib")
     again = EpiBoostRegressor.load(tmp_path / "model.epib")
-    assert again.training_ == model.training_
-    assert again.training_.n_rows == 150
-    assert again.training_.seconds > 0
+    assert again.provenance_ == model.provenance_
+    assert again.provenance_.n_rows == 150
+    assert again.provenance_.seconds > 0
     facts = dict(again.report(FRAME[HELD_OUT], y[HELD_OUT], explain=False).facts.model)
     assert facts["Training rows"] == "150"
     assert facts["Seed"] == "0"
@@ -267,7 +267,7 @@ def test_a_file_that_tells_nothing_of_its_training_is_read(models):
     header, arrays = model._to_file()
     del header["training"]
     again = EpiBoostRegressor._from_file(header, arrays)
-    assert again.training_ is None
+    assert again.provenance_ is None
     assert "Training time" not in dict(again.report(FRAME[HELD_OUT], y[HELD_OUT], explain=False).facts.model)
 
 

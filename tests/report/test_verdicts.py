@@ -62,7 +62,7 @@ def test_a_model_that_does_not_know_its_ranges_gives_no_tick_either(regressor):
     old = EpiBoostRegressor._from_file(
         header, {name: array for name, array in arrays.items() if not name.startswith("ground")}
     )
-    assert old.ground_ is None
+    assert old.feature_ranges_ is None
     made = old.report(A[500:] + 8, explain=False)
     assert not made.facts.foreign.new.ranges
     assert cards_of(made.facts)[3].verdict == "none"

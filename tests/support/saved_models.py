@@ -37,4 +37,4 @@ def assert_same_model(one, other, table=X):
     assert one.get_params() == other.get_params()
     for name in ("n_features_in_", "prefixes_"):
         assert getattr(one, name) == getattr(other, name)
-    np.testing.assert_array_equal(one.n_trees_, other.n_trees_, strict=True)
+    np.testing.assert_array_equal(one.n_iter_, other.n_iter_, strict=True)

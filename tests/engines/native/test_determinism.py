@@ -127,7 +127,7 @@ def test_threads_and_instruction_sets_change_no_bit(case, n_jobs, instructions, 
 
 def test_early_stopping_stopped_some_chain_in_the_test_of_it():
     model = fit_case("early stopping", n_jobs=1)
-    assert model.n_trees_.min() < 60
+    assert model.n_iter_.min() < 60
 
 
 @pytest.mark.parametrize("case", ["sglb", "sgb", "virtual", "20 classes"])
