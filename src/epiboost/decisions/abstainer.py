@@ -164,17 +164,7 @@ class Abstainer(BaseDecision):
         return self
 
     def predict(self, X: Table) -> AnyArray:
-        """Return the estimator's predictions of all rows, accepted or not.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n,)
-            Labels of a classifier, numbers of a regressor.
-        """
+        """Return the estimator's predictions of all rows, accepted or not: labels or numbers, shape (n,)."""
         check_is_fitted(self, "threshold_")
         prediction: AnyArray = self.estimator_.predict(X)
         return prediction

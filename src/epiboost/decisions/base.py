@@ -36,24 +36,7 @@ class BaseDecision(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
 
 def predict_measure(estimator: PredictsUncertainty, X: Table, measure: Measure) -> Floats:
-    """Return one part of the uncertainty of each row.
-
-    Parameters
-    ----------
-    estimator : object with ``predict_uncertainty``
-    X : table of shape (n, features)
-        At least one row.
-    measure : {"total", "data", "knowledge"}
-
-    Returns
-    -------
-    array of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If there are no rows, or an uncertainty is NaN.
-    """
+    """Return one part of the uncertainty of each row, shape (n,); no rows and NaN values are errors."""
     values: Floats = getattr(estimator.predict_uncertainty(X), measure)
     if not len(values):
         message = "X has no rows; at least one is needed"
