@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _LABELS = {
-    "normal": ("coverage asked for", "share of targets in the interval"),
-    "categorical": ("confidence", "share of right predictions"),
+    "normal": ("nominal coverage", "observed coverage"),
+    "categorical": ("confidence", "accuracy"),
 }
 
 

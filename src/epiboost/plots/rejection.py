@@ -124,7 +124,7 @@ class RejectionDisplay(Display):
         for name, curve in self.curves.items():
             style = MEASURE_STYLES.get(name, {})
             self._draw_line(name, curve.rejected, curve.error, label=_label(name, curve), linewidth=2.0, **style)
-        self.ax_.set(xlabel="share of cases handed over", ylabel=self.error_label, xlim=(0.0, 1.0))
+        self.ax_.set(xlabel="share of rows rejected", ylabel=self.error_label, xlim=(0.0, 1.0))
         self.ax_.set_ylim(bottom=0.0)
         self.ax_.legend(frameon=False)
         hide_spines(self.ax_)
