@@ -1,13 +1,13 @@
 """Models and Axes that the tests of displays share."""
 
-import matplotlib
+import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 
-matplotlib.use("agg")  # no windows
+mpl.use("agg")  # no windows
 
 
 @pytest.fixture
