@@ -100,9 +100,9 @@ class RowAttributionDisplay(Display):
         for place, end in enumerate((starts + lengths)[:-1]):
             ends = [place - _BAR_HEIGHT / 2, place + 1 + _BAR_HEIGHT / 2]
             self.ax_.plot([end, end], ends, color=GREY, linewidth=0.8)
-        usual, this = f"usual ({formatted_number(base)})", f"this row ({formatted_number(output)})"
-        self.ax_.axvline(base, color=GREY, linestyle=":", linewidth=1.8, label=usual)
-        self.ax_.axvline(output, color=BLACK, linestyle="--", linewidth=1.2, label=this)
+        mean_label, row_label = f"background mean ({formatted_number(base)})", f"this row ({formatted_number(output)})"
+        self.ax_.axvline(base, color=GREY, linestyle=":", linewidth=1.8, label=mean_label)
+        self.ax_.axvline(output, color=BLACK, linestyle="--", linewidth=1.2, label=row_label)
         self.ax_.set_yticks(places, labels)
         self.ax_.use_sticky_edges = False
         self.ax_.margins(x=0.06)
