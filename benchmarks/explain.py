@@ -40,7 +40,7 @@ def speed(options: argparse.Namespace) -> None:
         start = perf_counter()
         found = attribute(model, rows, "knowledge", background=X)
         seconds = perf_counter() - start
-        gap = np.abs(found.measure / model.predict_uncertainty(rows).knowledge - 1).max()
+        gap = np.abs(found.output / model.predict_uncertainty(rows).knowledge - 1).max()
         size = f"{options.rows} rows x {options.features} features x {options.members} members of {options.trees} trees"
         print(f"{size}: {seconds:.1f} s ({number} time); sums are off by {gap:.1e} at most")
     usual = X[np.random.default_rng(0).choice(len(X), 50, replace=False)]

@@ -2,12 +2,11 @@
 Active learning: fewer labels for the same error
 ================================================
 
-The pool holds 3,000 rows with three features of skewed distribution, as prices, sizes and counts have: most rows are
-alike, a few are large. A model is trained on 50 rows chosen at random; then 50 more are chosen and labelled, again
-and again, by `epiboost.decisions.acquire`. The error is measured on other rows of the same distribution.
+The pool has 3,000 rows with three features of skewed distribution, as prices, sizes and counts have: most rows are
+alike, a few are large. A model is trained on 50 random rows. Then `epiboost.decisions.acquire` chooses 50 more rows to
+label, eleven times. The error is measured on other rows of the same distribution.
 
-One start says little; ``python examples/active_learning.py --seeds 8 --output active_learning.png`` averages over
-eight.
+``python examples/active_learning.py --seeds 8 --output active_learning.png`` averages over eight seeds.
 """
 
 import argparse
@@ -27,7 +26,7 @@ STYLES: Final = {"knowledge": (BLUE, "o", "-"), "total": (ORANGE, "^", "-."), "r
 
 
 def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows: a product and a root of skewed features, with a little noise."""
+    """Draw rows; the target is a product and a square root of skewed features, with a little noise."""
     X = np.exp(0.7 * rng.normal(size=(n, 3)))
     return X, X[:, 0] * X[:, 1] + 3 * np.sqrt(X[:, 2]) + 0.2 * rng.normal(size=n)
 
@@ -37,30 +36,30 @@ def errors(strategy: Strategy, seed: int) -> list[float]:
     rng = np.random.default_rng(seed)
     (pool, targets), (X_test, y_test) = draw(rng, POOL), draw(rng, TEST)
     labelled = rng.choice(POOL, BATCH, replace=False)
-    found = []
+    rmse = []
     for batch in range(N_BATCHES):
         model = EpiBoostRegressor(n_estimators=200, max_depth=4, random_state=seed)
         model.fit(pool[labelled], targets[labelled])
-        found.append(float(np.sqrt(np.mean((model.predict(X_test) - y_test) ** 2))))
+        rmse.append(float(np.sqrt(np.mean((model.predict(X_test) - y_test) ** 2))))
         rest = np.setdiff1d(np.arange(POOL), labelled)
         chosen = acquire(model, pool[rest], BATCH, strategy, random_state=1000 * seed + batch)
         labelled = np.concatenate([labelled, rest[chosen]])
-    return found
+    return rmse
 
 
 def main() -> None:
-    """Run every strategy from the same starts, print labels needed, and draw the errors."""
+    """Run every strategy with the same seeds, print the number of labels needed and draw the errors."""
     parser = argparse.ArgumentParser(description="Reach a target error with fewer labels.")
-    parser.add_argument("--seeds", type=int, default=1, help="how many starts to average over")
-    parser.add_argument("--output", type=Path, help="where to write the picture")
+    parser.add_argument("--seeds", type=int, default=1, help="number of seeds to average over")
+    parser.add_argument("--output", type=Path, help="file for the plot")
     options = parser.parse_args()
     labels = BATCH * np.arange(1, N_BATCHES + 1)
-    found = {
+    rmse = {
         strategy: np.array([errors(strategy, seed) for seed in range(options.seeds)]) for strategy in get_args(Strategy)
     }
-    target = found["random"].mean(axis=0)[-1]
+    target = rmse["random"].mean(axis=0)[-1]
     figure, ax = plt.subplots(figsize=(5.6, 4.0), layout="constrained")
-    for strategy, runs in found.items():
+    for strategy, runs in rmse.items():
         colour, marker, line = STYLES[strategy]
         mean, spread = runs.mean(axis=0), runs.std(axis=0) / np.sqrt(max(1, len(runs) - 1))
         reached = labels[mean <= target]
@@ -76,7 +75,7 @@ def main() -> None:
     ax.legend(frameon=False)
     if options.output:
         figure.savefig(options.output, dpi=110)
-        print(f"The picture is at {options.output}")
+        print(f"Wrote {options.output}")
 
 
 if __name__ == "__main__":

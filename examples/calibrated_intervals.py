@@ -1,9 +1,9 @@
 """
-Calibrated intervals that hold what they say
-============================================
+Calibrated intervals with guaranteed coverage
+=============================================
 
-A model of a small noisy table is too sure of itself. A few hundred rows that it has not seen set that right, and come
-with a guarantee: the intervals hold a new target as often as they say, on average over rows and calibration tables.
+A model that was trained on a small noisy table is overconfident. A few hundred calibration rows correct that, with a
+guarantee: on average over rows and calibration tables, the intervals cover new targets at least as often as they claim.
 """
 
 import matplotlib.pyplot as plt
@@ -25,15 +25,15 @@ CalibrationDisplay.from_estimator(model, X_new, y_new, ax=ax)
 CalibrationDisplay.from_estimator(calibrated, X_new, y_new, ax=ax, name="calibrated", color="C1", marker="^")
 
 # %%
-# The points of the model fall below the diagonal, the calibrated ones follow it. In figures:
+# The curve of the model is below the diagonal, that of the calibrated model follows it. Coverage and width of 90 %
+# intervals:
 
 for name, intervals in (("model", model.predict_interval(X_new)), ("calibrated", calibrated.predict_interval(X_new))):
     coverage, width = interval_coverage_score(y_new, intervals), interval_width(intervals)
-    print(f"{name:10} asked for 90 %, holds {coverage:.1%}, mean width {width:.2f}")
+    print(f"{name:10} nominal coverage 90 %, observed {coverage:.1%}, mean width {width:.2f}")
 
 # %%
-# The intervals are not all of one width: they are wide where there is noise. Here is the width along the column that
-# the noise depends on.
+# The intervals are wider where there is more noise: their width against the column that the noise depends on.
 
 lower, upper = calibrated.predict_interval(X_new).T
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")

@@ -1,9 +1,9 @@
 """
-A LightGBM model you have, and an ensemble of LightGBM
-======================================================
+LightGBM: uncertainty of a trained model, and an ensemble
+=========================================================
 
-Two ways to uncertainty with the booster you already use: ask the stages of a model that is trained, or train an
-ensemble whose engine is LightGBM.
+Two ways to get uncertainty from LightGBM: use the stages of a trained model as members, or train an ensemble whose
+engine is LightGBM.
 """
 
 import warnings
@@ -20,23 +20,21 @@ heart = make_heart(150, random_state=0)
 inside = heart.cells.inside.ravel()
 
 # %%
-# **The model you have.** Its stages serve as members. It was trained without Langevin noise, so they differ by the
-# progress of the fit alone. `posterior_from` warns of that, and means it: on this table the stages do not find the
-# heart.
+# **A trained model.** Its stages are the members. It was trained without Langevin noise, so the stages differ only by
+# the progress of training. `posterior_from` warns of that: on this table the stages do not detect the heart.
 
 trained = lightgbm.LGBMRegressor(n_estimators=200, n_jobs=2, verbose=-1).fit(heart.X, heart.y)
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     posterior = posterior_from(trained, heart.cells.X, n_members=10)
 print(caught[-1].message)
-knowledge = posterior.uncertainty().knowledge  # it predicts a mean alone, so it has no other part
+knowledge = posterior.uncertainty().knowledge  # the model predicts a mean only, so it has no data uncertainty
 print(f"stages of the trained model: AUC {ood_auc_score(inside, knowledge):.3f}")
 
 # %%
-# **An ensemble.** The same trees with Langevin noise, three independent chains, mean and variance. Options of
-# LightGBM's own go through `engine_params`. The variance guard, which keeps small tables from learning their noise
-# by heart, is off: with 150 rows a cell there is nothing to guard against, and at this learning rate it would call
-# the noise twice what it is.
+# **An ensemble.** The same trees with Langevin noise, three independent chains, mean and variance. LightGBM's own
+# options are passed in `engine_params`. The variance guard, which prevents overfitting of the variance on small tables,
+# is off: with 150 rows per cell it is not needed, and at this learning rate it would double the estimated noise.
 
 model = EpiBoostRegressor(
     engine="lightgbm",
@@ -53,7 +51,7 @@ print(f"ensemble of LightGBM: AUC {ood_auc_score(inside, uncertainty.knowledge):
 display = HeartDisplay.from_predictions(uncertainty, heart)
 
 # %%
-# Data uncertainty, which the trained model has none of, can be held against the truth.
+# Data uncertainty, which the trained model does not have, can be compared with the true noise.
 
 truth = heart.cells.data_uncertainty.ravel()[~inside]
 print(f"median of estimate / truth: {np.median(uncertainty.data[~inside] / truth):.2f}")

@@ -1,7 +1,7 @@
 """Score a Spark frame with a saved model: ``frame.mapInPandas(scorer(path, columns, keep), schema(keep))``.
 
-The model file must be where every executor can read it. Each task loads it once and then goes through its rows batch by
-batch, as `spark.sql.execution.arrow.maxRecordsPerBatch` cuts them.
+Every executor must be able to read the model file. Each task loads it once and predicts its rows in batches of
+`spark.sql.execution.arrow.maxRecordsPerBatch`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +12,7 @@ from epiboost import EpiBoostRegressor
 
 
 def schema(keep: str) -> str:
-    """Return the columns of the result; ``keep`` is one that tells rows apart, as Spark writes it: ``"id long"``."""
+    """Return the schema of the result; ``keep`` is the column that identifies rows and its type: ``"id long"``."""
     return f"{keep}, prediction double, total double, data double, knowledge double"
 
 

@@ -1,9 +1,9 @@
 """
-The spiral: classes that overlap, and places without rows
-=========================================================
+The spiral: overlapping classes and regions without rows
+========================================================
 
-Three arms, one a class. Along their borders rows of different classes lie side by side, so no model can be sure
-there: that is data uncertainty. How little the classifier knows of a place is knowledge uncertainty.
+Three arms, one per class. Along their borders classes overlap, so no model can be certain there: that is data
+uncertainty. Knowledge uncertainty is the disagreement of the members, where training rows are few.
 """
 
 from epiboost import EpiBoostClassifier
@@ -15,11 +15,11 @@ model = EpiBoostClassifier(n_estimators=200, random_state=0).fit(train.X, train.
 SpiralDisplay.from_estimator(model, train)
 
 # %%
-# Knowledge uncertainty is high on the borders too, most where arms meet in the middle and where they end. Far from
-# all rows a tree says what it says at the edge, so do not expect it to be unsure there.
+# Knowledge uncertainty is high on the borders too, most of all where arms meet in the middle and where they end. Far
+# from all rows a tree predicts the same as at its last split, so knowledge uncertainty does not grow there.
 #
-# What are the uncertainties worth? The test rows are noisier than those of the training. Hand the least sure of them
-# to somebody who knows the answer, and the error falls almost as fast as it would by an oracle.
+# The test rows are noisier than the training rows. If the most uncertain rows are rejected, the error falls almost as
+# fast as with an oracle that knows the errors.
 
 display = RejectionDisplay.from_estimator(model, test.X, test.y)
 
@@ -29,5 +29,5 @@ uncertainty = model.predict_uncertainty(test.X)
 wrong = model.predict(test.X) != test.y
 print(f"{wrong.mean():.1%} of the predictions are wrong")
 for share in (0.95, 0.9, 0.8):
-    kept = uncertainty.total.argsort()[: round(share * len(wrong))]
-    print(f"of the {share:.0%} it is surest of, {wrong[kept].mean():.1%}")
+    accepted = uncertainty.total.argsort()[: round(share * len(wrong))]
+    print(f"of the {share:.0%} least uncertain predictions {wrong[accepted].mean():.1%} are wrong")

@@ -6,6 +6,7 @@ scikit-learn imports pandas where it is installed, and pandas imports pyarrow. W
 import importlib.util
 
 import pytest
+
 from tests.support.processes import run_python
 
 OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "typer", "rich", "catboost", "lightgbm", "xgboost"]

@@ -56,13 +56,13 @@ struct Fresh {  // a new array that Python will own; its numbers are whatever wa
 };
 
 template <class T>
-Numbers<T> numbers_of(const Matrix<T>& table) {
+Numbers<T> numeric_rows(const Matrix<T>& table) {
     return {table.data(), table.shape(0), table.shape(1), table.stride(0), table.stride(1)};
 }
 
 template <class T>
 nb::list find_borders(Matrix<T> table, Array<double, 1> weights, int max_bins, int threads) {
-    const Numbers<T> numbers = numbers_of(table);
+    const Numbers<T> numbers = numeric_rows(table);
     std::vector<std::vector<double>> found(numbers.columns);
     {
         nb::gil_scoped_release release;
@@ -82,7 +82,7 @@ nb::list find_borders(Matrix<T> table, Array<double, 1> weights, int max_bins, i
 template <class T>
 nb::ndarray<nb::numpy, std::uint8_t> bin_table(Matrix<T> table, Array<double, 1> borders,
                                                Array<std::int64_t, 1> offsets, int threads) {
-    const Numbers<T> numbers = numbers_of(table);
+    const Numbers<T> numbers = numeric_rows(table);
     Fresh<std::uint8_t> bins({numbers.rows, numbers.columns});
     {
         nb::gil_scoped_release release;
@@ -247,7 +247,7 @@ void make_predictor(Predictor* place, Array<double, 1> borders, Array<std::int64
 template <class T>
 void predict_parameters(const Predictor& predictor, Matrix<T> table, int threads, std::size_t first,
                         nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu> parameters) {
-    const Numbers<T> numbers = numbers_of(table);
+    const Numbers<T> numbers = numeric_rows(table);
     const Chains chains{first, parameters.shape(0) / predictor.parts()};
     if (parameters.shape(0) % predictor.parts() != 0 || first + chains.count > predictor.chains() ||
         parameters.shape(1) != numbers.rows || parameters.shape(2) != predictor.parameters()) {

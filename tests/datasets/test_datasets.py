@@ -5,10 +5,10 @@ import threading
 
 import numpy as np
 import pytest
-from tests.support import paper_files
 
 from epiboost.datasets import NAMES, DamagedDataError, MissingDataError, load, registry
 from epiboost.datasets.layouts import slices, songs, songs_file
+from tests.support import paper_files
 
 pytest.importorskip("pandas")
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from tests.support.compare import assert_same_trees
-from tests.support.dask_tables import dd, in_partitions, pd, quadratic_frame
-from tests.support.models import small_estimator, small_regressor
-from tests.support.training import at_the_first_report
 
 from epiboost import EpiBoostRegressor
 from epiboost.engines.native import engine as native
 from epiboost.engines.native.chains import train_here, train_on_cluster
+from tests.support.compare import assert_same_trees
+from tests.support.dask_tables import dd, in_partitions, pd, quadratic_frame
+from tests.support.models import small_estimator, small_regressor
+from tests.support.training import at_the_first_report
 
 pytest.importorskip("distributed")
 

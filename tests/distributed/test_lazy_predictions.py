@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+
+from epiboost._inputs.dask_collections import kind_of
 from tests.support.dask_tables import da, dd, frame_with_missing, in_partitions, pd
 from tests.support.models import SMALL, small_classifier, small_regressor
 from tests.support.tables import three_grades
-
-from epiboost._inputs.dask_collections import kind_of
 
 ROWS = 900
 

@@ -8,13 +8,13 @@ import time
 from contextlib import suppress
 
 import pytest
+
+from epiboost.distributed import cluster as cluster_module
+from epiboost.distributed.cluster import ClusterError
 from tests.support.compare import assert_same_trees
 from tests.support.dask_tables import dd, quadratic_frame
 from tests.support.models import small_regressor
 from tests.support.training import at_the_first_report
-
-from epiboost.distributed import cluster as cluster_module
-from epiboost.distributed.cluster import ClusterError
 
 distributed = pytest.importorskip("distributed")
 

@@ -4,13 +4,13 @@ import sys
 
 import numpy as np
 import pytest
+
+from epiboost._inputs.dask_collections import kind_of
+from epiboost.distributed.cluster import ClusterError
 from tests.support.compare import TREES, assert_same_trees
 from tests.support.dask_tables import NAMES, da, dd, frame_with_missing, in_chunks, in_partitions, lazy_grades
 from tests.support.models import small_classifier, small_regressor
 from tests.support.tables import three_grades
-
-from epiboost._inputs.dask_collections import kind_of
-from epiboost.distributed.cluster import ClusterError
 
 ROWS = 900
 COLLECTIONS = {"frame": in_partitions, "array": in_chunks}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tests.support.models import small_regressor
 
 pyspark = pytest.importorskip("pyspark.sql")

@@ -5,14 +5,14 @@ import signal
 
 import numpy as np
 import pytest
-from tests.support.dask_tables import NAMES, dd, in_partitions, lazy_grades, quadratic_frame
-from tests.support.models import small_classifier, small_regressor
 
 from epiboost import EpiBoostClassifier
 from epiboost.engines.xgboost import distributed as xgboost_dask
 from epiboost.engines.xgboost import workers as xgboost_crew
 from epiboost.engines.xgboost.distributed import DistributedObjective
 from epiboost.engines.xgboost.workers import Crew
+from tests.support.dask_tables import NAMES, dd, in_partitions, lazy_grades, quadratic_frame
+from tests.support.models import small_classifier, small_regressor
 
 dask = pytest.importorskip("dask")
 xgboost = pytest.importorskip("xgboost")

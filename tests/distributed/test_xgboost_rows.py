@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.support.dask_tables import da, dd, in_partitions, pd, quadratic_frame
 
 from epiboost import EpiBoostRegressor
 from epiboost._boosting.gradient_grid import on_grid
@@ -20,6 +19,7 @@ from epiboost.engines.xgboost import leaves as xgboost_leaves
 from epiboost.engines.xgboost.distributed import DistributedObjective
 from epiboost.engines.xgboost.leaves import totals_of_workers
 from epiboost.engines.xgboost.workers import fields_of, row_numbers
+from tests.support.dask_tables import da, dd, in_partitions, pd, quadratic_frame
 
 dask = pytest.importorskip("dask")
 xgboost = pytest.importorskip("xgboost")

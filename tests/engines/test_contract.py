@@ -5,10 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.support.toy_engine import ToyEngine, ToyForest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, Posterior, Uncertainty
 from epiboost.engines import Engine, Forest, engine_named, engine_names, register_engine, unregister_engine
+from tests.support.toy_engine import ToyEngine, ToyForest
 
 LIBRARIES = {"catboost": "catboost", "lightgbm": "lightgbm", "xgboost": "xgboost"}
 SMALL = {"n_members": 3, "n_estimators": 12, "max_depth": 3, "learning_rate": 0.3, "n_jobs": 1, "random_state": 0}

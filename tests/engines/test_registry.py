@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
-from tests.support.toy_engine import ToyEngine, ToyForest
 
 from epiboost import EpiBoostRegressor, ModelFileError
 from epiboost.engines import engine_named, engine_names, register_engine, unregister_engine
+from tests.support.toy_engine import ToyEngine, ToyForest
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = X[:, 0]

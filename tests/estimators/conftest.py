@@ -1,10 +1,10 @@
 """Fixtures of the tests of estimators."""
 
 import pytest
-from tests.support.calibration import HELD_OUT, TARGETS, TRAIN, X
-from tests.support.models import ESTIMATORS, small_estimator
 
 from epiboost._files import model_file
+from tests.support.calibration import HELD_OUT, TARGETS, TRAIN, X
+from tests.support.models import ESTIMATORS, small_estimator
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
-from tests.support.calibration import HELD_OUT, TARGETS, TEST, X, Y
-from tests.support.compare import parameters_of
-from tests.support.models import every_estimator, small_regressor
 
 from epiboost import CalibratedRegressor, EpiBoostRegressor, ModelFileError
 from epiboost._files import model_file
+from tests.support.calibration import HELD_OUT, TARGETS, TEST, X, Y
+from tests.support.compare import parameters_of
+from tests.support.models import every_estimator, small_regressor
 
 # scikit-learn
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.calibration import HELD_OUT, LABELS, TARGETS, TEST, N, X, Y
 
 from epiboost._posterior.conformal import conformal_quantile
 from epiboost.metrics import interval_coverage_score, interval_width
+from tests.support.calibration import HELD_OUT, LABELS, TARGETS, TEST, N, X, Y
 
 
 @given(st.integers(1, 60), st.integers(1, 99))

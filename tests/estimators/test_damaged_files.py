@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.support.damage import DAMAGES, flip_bit
-from tests.support.saved_models import fitted
 
 from epiboost import EpiBoostClassifier
 from epiboost._files.model_file import ModelFileError
+from tests.support.damage import DAMAGES, flip_bit
+from tests.support.saved_models import fitted
 
 
 @pytest.fixture(scope="module")

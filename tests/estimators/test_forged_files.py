@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.support.forgeries import change, drop, lack, put, with_value
-from tests.support.processes import run_python
-from tests.support.saved_models import X, fitted
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._files import model_file
 from epiboost._files.model_file import ModelFileError
+from tests.support.forgeries import change, drop, lack, put, with_value
+from tests.support.processes import run_python
+from tests.support.saved_models import X, fitted
 
 MODELS = {
     "regressor": ("numbers", "sglb"),

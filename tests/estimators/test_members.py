@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
+
 from tests.support.compare import parameters_of
 from tests.support.laws import law, law_model, tables
 from tests.support.models import every_ensemble, every_task

@@ -3,15 +3,15 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.compare import assert_same_trees, parameters_of
-from tests.support.laws import law, law_model, tables
-from tests.support.models import every_ensemble, every_task
-from tests.support.tables import target_for
 
 from epiboost._boosting.objectives import Normal
 from epiboost._boosting.recipe import Recipe
 from epiboost._native import native
 from epiboost.engines.native.chains import options_of
+from tests.support.compare import assert_same_trees, parameters_of
+from tests.support.laws import law, law_model, tables
+from tests.support.models import every_ensemble, every_task
+from tests.support.tables import target_for
 
 
 @every_task

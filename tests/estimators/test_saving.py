@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
-from tests.support.models import every_ensemble, small_classifier, small_regressor
-from tests.support.processes import run_python
-from tests.support.saved_models import CLASSES, TARGETS, X, Y, assert_same_model, fitted
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._files import model_file
 from epiboost._files.model_file import ModelFileError
 from epiboost.engines.native.engine import NativeEngine
+from tests.support.models import every_ensemble, small_classifier, small_regressor
+from tests.support.processes import run_python
+from tests.support.saved_models import CLASSES, TARGETS, X, Y, assert_same_model, fitted
 
 every_target = pytest.mark.parametrize("target", sorted(TARGETS))
 

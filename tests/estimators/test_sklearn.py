@@ -16,6 +16,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from tests.support.compare import parameters_of
 from tests.support.models import (
     ENSEMBLES,
@@ -25,8 +27,6 @@ from tests.support.models import (
     small_estimator,
     small_regressor,
 )
-
-from epiboost import EpiBoostClassifier, EpiBoostRegressor
 
 HAS_FORK = "fork" in multiprocessing.get_all_start_methods()
 SECONDS_TO_WAIT = 30

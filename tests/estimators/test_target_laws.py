@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tests.support.compare import parameters_of
 from tests.support.laws import law, law_model, tables
 from tests.support.models import every_ensemble, every_task

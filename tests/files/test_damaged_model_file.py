@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.support.damage import DAMAGES
-from tests.support.signed_files import PREFIX, assert_refused, build_file, sign
 
 from epiboost._files.model_file import MAGIC
+from tests.support.damage import DAMAGES
+from tests.support.signed_files import PREFIX, assert_refused, build_file, sign
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -5,10 +5,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from tests.support.damage import DAMAGES
-from tests.support.signed_files import DIGEST_BYTES, assert_refused, build_file, forge_header, sign, split_file
 
 from epiboost._files.model_file import ModelFileError, read
+from tests.support.damage import DAMAGES
+from tests.support.signed_files import DIGEST_BYTES, assert_refused, build_file, forge_header, sign, split_file
 
 INVALID_ENTRIES = {
     "name": ["", 5, None, ["borders"], {}],

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from tests.support.signed_files import DIGEST_BYTES, split_file
 
 from epiboost._files.model_file import read, write
+from tests.support.signed_files import DIGEST_BYTES, split_file
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "U1", "U7"]
 

@@ -8,9 +8,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.model_selection import cross_val_score
-from tests.support.models import small_classifier, small_regressor
 
 from epiboost import EpiBoostRegressor
+from tests.support.models import small_classifier, small_regressor
 
 N = 300
 RANDOM = np.random.default_rng(0)

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.support.cities import FRAME, Y, city_model, city_target, draw
-from tests.support.compare import parameters_of
-from tests.support.models import every_ensemble, every_task
 
 from epiboost import EpiBoostRegressor
 from epiboost._files import model_file
+from tests.support.cities import FRAME, Y, city_model, city_target, draw
+from tests.support.compare import parameters_of
+from tests.support.models import every_ensemble, every_task
 
 
 @every_task

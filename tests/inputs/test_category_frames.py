@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+
 from tests.support.cities import CITIES, FRAME, N, Y, city_model
 from tests.support.compare import parameters_of
 from tests.support.frames import FRAMES, every_library

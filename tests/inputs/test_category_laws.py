@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
-from tests.support.cities import FRAME, N, Y, city_model, city_target
-from tests.support.compare import parameters_of
-from tests.support.models import every_ensemble, every_task
 
 from epiboost.engines.native import engine as native
 from epiboost.engines.native import rows as binned
+from tests.support.cities import FRAME, N, Y, city_model, city_target
+from tests.support.compare import parameters_of
+from tests.support.models import every_ensemble, every_task
 
 
 @every_task

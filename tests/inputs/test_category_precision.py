@@ -4,11 +4,11 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import assume, given
+
+from epiboost._inputs.categories import UNSEEN, Vocabulary, factor_of
 from tests.support.compare import parameters_of
 from tests.support.frames import FRAMES, every_library
 from tests.support.models import small_regressor
-
-from epiboost._inputs.categories import UNSEEN, Vocabulary, factor_of
 
 VALUES = np.array([0.1, 0.2, 0.3, 1.5, 2.7, 1e10, 1e-5, 0.0])
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from tests.support.models import every_estimator, small_classifier, small_estimator, small_regressor
 from tests.support.tables import LABELS, TARGETS, X, Y, with_first
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tests.support.models import every_estimator, small_estimator, small_regressor
 
 from epiboost import EpiBoostRegressor
 from epiboost._inputs.feature_ranges import Ground
+from tests.support.models import every_estimator, small_estimator, small_regressor
 
 FRAME = pd.DataFrame({"size": [1.0, 3.0, 2.0, 9.0], "age": [np.nan, 5.0, 7.0, 6.0], "town": ["a", "b", "a", "b"]})
 Y = np.array([1.0, 2.0, 3.0, 4.0])

@@ -9,12 +9,12 @@ import time
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from tests.support.models import every_estimator, small_estimator
 
 from epiboost._boosting.recipe import Recipe
 from epiboost._estimators import base as _base
 from epiboost._inputs.table import Dataset
 from epiboost.engines.native.engine import NativeEngine
+from tests.support.models import every_estimator, small_estimator
 
 
 @every_estimator

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+
 from tests.support.models import small_classifier
 from tests.support.tables import LABELS, X, Y, with_first
 

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import log_loss, roc_auc_score
+
+from epiboost.datasets import make_heart
 from tests.support.cities import FRAME, city_model, city_target, draw
 from tests.support.compare import parameters_of
 from tests.support.models import every_ensemble, every_task, small_classifier, small_regressor
-
-from epiboost.datasets import make_heart
 
 # What is learned
 

@@ -5,6 +5,7 @@ import datetime as dt
 import numpy as np
 import pandas as pd
 import pytest
+
 from tests.support.models import small_regressor
 from tests.support.tables import X, Y
 

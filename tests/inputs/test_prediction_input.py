@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+
 from tests.support.frames import FRAMES, every_library, named_columns
 from tests.support.models import every_estimator, small_classifier, small_estimator, small_regressor
 from tests.support.processes import run_python

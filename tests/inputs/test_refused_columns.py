@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+
 from tests.support.frames import FRAMES, every_library, named_columns
 from tests.support.models import every_estimator, small_estimator, small_regressor
 from tests.support.tables import TARGETS, X, Y

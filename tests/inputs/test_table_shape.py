@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+
 from tests.support.frames import FRAMES, every_library, named_columns
 from tests.support.models import every_ensemble, every_estimator, small_estimator, small_regressor
 from tests.support.tables import LABELS, TARGETS, X, Y

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
+
 from tests.support.models import every_ensemble, every_estimator, small_estimator, small_regressor
 from tests.support.tables import TARGETS, X, Y, with_first
 

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
+
 from tests.support.cities import FRAME, N, Y, city_model, city_target, draw
 from tests.support.compare import parameters_of
 from tests.support.models import every_ensemble, every_task

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from tests.support.models import every_ensemble, every_estimator, small_estimator, small_regressor
 from tests.support.tables import TARGETS, X, Y, with_first
 

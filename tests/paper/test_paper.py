@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
-from tests.support import paper_files
 
 from epiboost import EpiBoostRegressor
 from epiboost._boosting.recipe import Recipe
@@ -32,6 +31,7 @@ from epiboost.paper.tables.differences import far_from_published, listed
 from epiboost.paper.tables.engines import beside
 from epiboost.paper.tables.published import published, spread_of
 from epiboost.paper.tables.significance import not_different
+from tests.support import paper_files
 
 pytest.importorskip("pandas")
 

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.support import paper_files
 
 from epiboost.paper import runner
 from epiboost.paper.cells import cell as cells
@@ -20,6 +19,7 @@ from epiboost.paper.experiments import EXPERIMENTS
 from epiboost.paper.problem import problem
 from epiboost.paper.protocol import REHEARSAL, Protocol
 from epiboost.paper.reproduce import Order, reproduce, states
+from tests.support import paper_files
 
 pytest.importorskip("pandas")
 pytest.importorskip("typer")

@@ -43,9 +43,9 @@ def test_decisions_do_not_change_when_their_model_is_fitted_anew(task, wrap):
     model = wrap(kind(**SMALL)).fit(X[:150], y[:150])
     abstainer = Abstainer(model, coverage=0.5, tolerance=0.5 if task == "regressor" else None).fit(X[150:], y[150:])
     detector = DomainDetector(model).fit(X[150:])
-    before = [*abstainer.predict(X), detector.score_samples(X)]
+    before = [abstainer.predict(X), abstainer.accept(X), detector.score_samples(X)]
     model.fit(10.0 + X[:150, ::-1], y[149::-1])
-    for old, new in zip(before, [*abstainer.predict(X), detector.score_samples(X)], strict=True):
+    for old, new in zip(before, [abstainer.predict(X), abstainer.accept(X), detector.score_samples(X)], strict=True):
         np.testing.assert_array_equal(new, old)
 
 
@@ -54,13 +54,13 @@ def axes():
 
 
 ASKED = {
-    "abstainer": lambda model, y, **options: Abstainer(model, coverage=0.5, **options).fit(X, y).predict(X),
+    "abstainer": lambda model, y, **options: Abstainer(model, coverage=0.5, **options).fit(X, y).accept(X),
     "detector": lambda model, _y, **_: DomainDetector(model).fit(X).score_samples(X),
     "acquire": lambda model, _y, **_: acquire(model, X, 5),
     "rejection": lambda model, y, **_: RejectionDisplay.from_estimator(model, X, y, ax=axes()[0]).curves["total"].error,
     "calibration": lambda model, y, **_: CalibrationDisplay.from_estimator(model, X, y, ax=axes()[0]).curve.observed,
     "uncertainty": lambda model, _y, **_: (
-        UncertaintyDisplay.from_estimator(model, X, X + 3.0, ax=axes()[0]).outside.total
+        UncertaintyDisplay.from_estimator(model, X, X + 3.0, ax=axes()[0]).uncertainty_ood.total
     ),
     "domain": lambda model, _y, **_: DomainDisplay.from_estimator(model, X, X + 3.0, ax=axes()).roc_auc,
     "likelihood": lambda model, y, **_: scorer("negative_log_likelihood_loss")(model, X, y),

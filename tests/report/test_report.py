@@ -452,7 +452,8 @@ def test_the_command_says_that_rows_were_compared_with_one_another(folder):
 
 def test_no_column_of_values_is_lost_to_a_name_that_is_taken(tmp_path):
     names = ("knowledge", "value of knowledge", "base", "c")
-    found = Attribution(RANDOM.normal(size=(3, 4)), 1.0, names, np.zeros((3, 4)), of="knowledge", unit="nats")
+    values, base_values = RANDOM.normal(size=(3, 4)), np.ones(3)
+    found = Attribution(values, base_values, np.zeros((3, 4)), names, measure="knowledge", unit="nats")
     explaining.write_values(found, tmp_path / "why.csv")
     table = csv.read_csv(tmp_path / "why.csv").to_pandas()
     assert table.shape == (3, 6)

@@ -1,6 +1,7 @@
 """Rows for tests of calibration: the noise is five times as large where the first column is positive."""
 
 import numpy as np
+
 from tests.support.tables import three_grades
 
 RANDOM = np.random.default_rng(0)

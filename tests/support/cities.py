@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+
 from tests.support.models import small_estimator
 
 N = 1200

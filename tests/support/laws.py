@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
+
 from tests.support.models import small_estimator
 
 law = settings(deadline=None, derandomize=True, max_examples=25, database=None)

@@ -1,6 +1,7 @@
 """Small fitted models for tests that save them, and targets of every type of label."""
 
 import numpy as np
+
 from tests.support.compare import parameters_of
 from tests.support.models import small_estimator
 

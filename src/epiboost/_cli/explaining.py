@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from epiboost._cli.files import write_table
 from epiboost._files.atomic import whole_file
 from epiboost._optional import require
@@ -37,10 +35,10 @@ def write_values(found: Attribution, path: Path) -> None:
 
     A feature that is named like one of the first two columns has ``value of`` before its name, twice if need be.
     """
-    columns = {found.of: found.measure, "base": np.full(len(found), found.base)}
-    for name, values in zip(found.names, found.values.T, strict=True):
+    columns = {found.measure: found.output, "base": found.base_values}
+    for name, values in zip(found.feature_names, found.values.T, strict=True):
         free = name
-        while free in columns or (free != name and free in found.names):
+        while free in columns or (free != name and free in found.feature_names):
             free = f"value of {free}"
         columns[free] = values
     write_table(columns, path)

@@ -1,7 +1,8 @@
-"""What to do with an uncertainty: hand a case to a person, notice that a row is foreign, choose rows to label."""
+"""Decisions based on uncertainty: reject uncertain predictions, detect out-of-domain rows, choose rows to label."""
 
 from epiboost.decisions.abstainer import Abstainer, TargetNotMetWarning
 from epiboost.decisions.acquisition import acquire
-from epiboost.decisions.domain import DomainDetector, DriftTest
+from epiboost.decisions.domain import DomainDetector
+from epiboost.decisions.drift import DriftTest
 
 __all__ = ["Abstainer", "DomainDetector", "DriftTest", "TargetNotMetWarning", "acquire"]

@@ -1,37 +1,37 @@
-"""Which rows to label next.
+"""Choice of the rows to label next (batch active learning).
 
-The rows that the model knows least about are often alike, and labels of all of them would tell the same thing over and
-over. So they are chosen one at a time, and after each choice the members are asked what its label would settle. Their
-predictions are draws from a distribution over functions; a label of row i, noise included, is an observation of that
-function at i, and by the rule for Normals takes from the covariance C of the predictions
+The rows of largest knowledge uncertainty are often alike, and their labels would be redundant. Rows are chosen one at
+a time, and after each choice the uncertainty that its label would remove is taken away. The predictions of the members
+are draws from a distribution over functions. The label of row i is a noisy observation of that function, and by the
+rule for Normals it reduces the covariance C of the predictions to
 
     C − C_{·i} (C_ii + noise_i)⁻¹ C_{i·}.
 
-What is left of row j's variance, as a share, is what is left of its knowledge uncertainty. For M members C is
-DᵀD / M, with D the predictions less their mean, so that the rule becomes a shrinking of D along one direction in the
-space of members, at the cost of one pass over the pool a choice.
+The share of row j's variance that remains is the share of its knowledge uncertainty that remains. For M members C is
+DᵀD / M, where D holds the predictions less their mean over members. The rule then shrinks D along one direction in the
+space of members, which costs one pass over the pool per choice.
 
-The same is done for classes, with their probabilities as outputs and their spread as noise.
+For classes the outputs are the probabilities, and the noise is their variance.
 """
 
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.unwrap import unwrap
-from epiboost._typing import Floats, Integers
+from epiboost._typing import Estimator, Floats, Integers, Table
 
 Strategy: TypeAlias = Literal["knowledge", "total", "random"]
-"""What makes a row worth a label."""
+"""What rows are chosen by: knowledge uncertainty, total uncertainty, or at random."""
 
 _FEWEST_MEMBERS = 2
 _TINY = float(np.finfo(np.float64).tiny)
 
 
 def acquire(
-    model: Any,  # noqa: ANN401 (any model that has a posterior)
-    pool: Any,  # noqa: ANN401 (anything the model reads)
+    estimator: Estimator,
+    pool: Table,
     n: int,
     strategy: Strategy = "knowledge",
     *,
@@ -41,31 +41,30 @@ def acquire(
 
     Parameters
     ----------
-    model : fitted model
-        For ``"knowledge"`` with an ensemble of two or more members; on its own, at the end of a pipeline or inside a
-        search.
+    estimator : fitted estimator
+        Alone, at the end of a pipeline or inside a search; ``"knowledge"`` needs an ensemble of two or more members.
     pool : table of shape (rows, features)
         Rows without labels.
     n : int
-        How many to choose, at most as many as there are.
+        Number of rows to choose, at most the size of the pool.
     strategy : {"knowledge", "total", "random"}, default="knowledge"
-        ``"knowledge"``: the row of most knowledge uncertainty, then the one of most that the first would leave, and so
-        on. ``"total"``: the same with data uncertainty added, which no label removes. ``"random"``: any.
+        ``"knowledge"``: each time the row of largest knowledge uncertainty, given the labels of the rows chosen before
+        it. ``"total"``: the same with data uncertainty added, which labels do not reduce. ``"random"``: uniformly at
+        random.
     random_state : int, Generator or None
-        The seed of ``"random"``; the other strategies have no chance in them.
+        Seed of ``"random"``; the other strategies are deterministic.
 
     Returns
     -------
     integer array of shape (n,)
-        Positions in the pool, each at most once, the most wanted first.
+        Positions in the pool without repetition, the most informative row first.
 
     Raises
     ------
     TypeError
-        If the model has no posterior.
+        If the estimator has no posterior.
     ValueError
-        If n is not between 1 and the size of the pool, or all members agree on all rows, so that none is worth more
-        than another.
+        If n is not between 1 and the size of the pool, or all members agree on all rows.
 
     References
     ----------
@@ -73,7 +72,7 @@ def acquire(
 
     Examples
     --------
-    The model was trained between 0 and 1; the pool reaches beyond:
+    A model that was trained between 0 and 1, and a wider pool:
 
     >>> import numpy as np
     >>> from epiboost import EpiBoostRegressor
@@ -91,15 +90,15 @@ def acquire(
         n_rows = pool.shape[0] if hasattr(pool, "shape") else len(pool)
         _check_n(n, n_rows)
         return np.random.default_rng(random_state).choice(n_rows, size=n, replace=False).astype(np.int64)
-    posterior = unwrap(model, "predict_posterior").predict_posterior(pool)
+    posterior = unwrap(estimator, "predict_posterior").predict_posterior(pool)
     _check_n(n, posterior.n_samples)
     return choose(posterior, n, with_data=strategy == "total")
 
 
 def choose(posterior: Posterior, n: int, *, with_data: bool = False) -> Integers:
-    """Choose the samples of a posterior to label next, each given the ones before it.
+    """Choose the samples of a posterior to label next, each given the labels of those before it.
 
-    The second sample has the same disagreement as the first, the third a smaller one of its own:
+    The members disagree about the second sample exactly as about the first, so the third is chosen after the first:
 
     >>> means = np.array([[0.0, 0.0, 1.0], [9.0, 9.0, 1.0], [4.5, 4.5, -2.0]])
     >>> choose(Posterior(np.stack([means, np.ones((3, 3))], axis=2), "normal"), 2).tolist()
@@ -107,7 +106,10 @@ def choose(posterior: Posterior, n: int, *, with_data: bool = False) -> Integers
     """
     uncertainty = posterior.uncertainty()
     if not with_data and (posterior.n_members < _FEWEST_MEMBERS or not uncertainty.knowledge.any()):
-        message = "all members agree on all rows, so that knowledge uncertainty has nothing to choose by"
+        message = (
+            "all members agree on all rows, so knowledge uncertainty is zero; use an ensemble of two or more members, "
+            "or strategy='total'"
+        )
         raise ValueError(message)
     deviation, noise = _deviations(posterior)
     variance = np.maximum(np.square(deviation).sum(axis=(0, 2)), _TINY)
@@ -115,15 +117,15 @@ def choose(posterior: Posterior, n: int, *, with_data: bool = False) -> Integers
     chosen = np.empty(n, dtype=np.int64)
     free = np.ones(posterior.n_samples, dtype=bool)
     for place in range(n):
-        left = np.square(deviation).sum(axis=(0, 2)) / variance
-        row = int(np.where(free, base + uncertainty.knowledge * left, -np.inf).argmax())
+        remaining = np.square(deviation).sum(axis=(0, 2)) / variance
+        row = int(np.where(free, base + uncertainty.knowledge * remaining, -np.inf).argmax())
         chosen[place], free[row] = row, False
-        _settle(deviation, row, float(noise[row]))
+        deviation = _conditioned_on_label(deviation, row, float(noise[row]))
     return chosen
 
 
 def _deviations(posterior: Posterior) -> tuple[Floats, Floats]:
-    """Return the members' distances from their mean, of shape (members, samples, outputs), and each label's noise."""
+    """Return the members' deviations from their mean, (members, samples, outputs), and the label noise, (samples,)."""
     parameters = posterior.parameters
     outputs = parameters[:, :, :1] if posterior.family == "normal" else parameters
     deviation: Floats = outputs - outputs.mean(axis=0)
@@ -132,18 +134,19 @@ def _deviations(posterior: Posterior) -> tuple[Floats, Floats]:
     return deviation, (parameters * (1.0 - parameters)).mean(axis=(0, 2))
 
 
-def _settle(deviation: Floats, row: int, noise: float) -> None:
-    """Shrink the members' distances, in place, by what the label of one row would settle."""
+def _conditioned_on_label(deviation: Floats, row: int, noise: float) -> Floats:
+    """Return the members' deviations less what the label of one row would explain."""
     n_members = len(deviation)
     directions, size, _ = np.linalg.svd(deviation[:, row], full_matrices=False)
-    known = size > 0.0
-    directions, size = directions[:, known], size[known]
+    nonzero = size > 0.0
+    directions, size = directions[:, nonzero], size[nonzero]
     shrink = 1.0 - np.sqrt(n_members * noise / (np.square(size) + n_members * noise))
     flat = deviation.reshape(n_members, -1)
-    flat -= (directions * shrink) @ (directions.T @ flat)
+    remaining: Floats = flat - (directions * shrink) @ (directions.T @ flat)
+    return remaining.reshape(deviation.shape)
 
 
 def _check_n(n: int, n_rows: int) -> None:
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= n_rows:
-        message = f"n must be a whole number from 1 to the {n_rows} rows of the pool, got {n!r}"
+        message = f"n must be an integer from 1 to {n_rows}, the number of rows of the pool; got {n!r}"
         raise ValueError(message)

@@ -1,77 +1,54 @@
-"""Which rows are foreign to a model: more uncertain, in knowledge, than rows of its own domain are.
+"""Detection of out-of-domain rows: rows with more knowledge uncertainty than in-domain rows have.
 
-The threshold is an order statistic of the knowledge uncertainty of in-domain rows: of n of them, the k-th smallest with
-k = ceil((n + 1)(1 − rate)). A new in-domain row exceeds it with a probability of at most ``rate``, whatever the model
-and the distribution, on average over such tables.
+The threshold is an order statistic of the knowledge uncertainty of n in-domain rows: the k-th smallest, with
+k = ceil((n + 1)(1 − rate)). A new in-domain row exceeds it with a probability of at most ``rate``, on average over such
+tables, for any model and any distribution.
 """
 
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._posterior.conformal import check_share, conformal_quantile
 from epiboost._posterior.uncertainty import Measure, check_measure
 from epiboost._posterior.unwrap import Wrapped, unwrap
-from epiboost._typing import Floats, Integers
-from epiboost.decisions.measures import measured
+from epiboost._typing import Column, Estimator, Floats, Integers, Table
+from epiboost.decisions.base import BaseDecision, predict_measure
+from epiboost.decisions.drift import DriftTest
 
 
-@dataclass(frozen=True, slots=True)
-class DriftTest:
-    """Whether a batch of rows comes from somewhere else.
+class DomainDetector(OutlierMixin, BaseDecision):  # type: ignore[misc]  # scikit-learn has no types
+    """Detects rows that are out of a fitted estimator's domain, with a bound on the false alarm rate.
 
-    Attributes
-    ----------
-    statistic : float
-        Probability that a row of the batch is less sure than an in-domain row; 0.5 without drift.
-    p_value : float
-        Probability of a statistic as large or larger without drift (Mann–Whitney, one-sided).
-    share_outside : float
-        Share of the batch that `predict` calls foreign; at most about the false alarm rate without drift.
-    n_rows : int
-        Rows of the batch.
-    """
-
-    statistic: float
-    p_value: float
-    share_outside: float
-    n_rows: int
-
-
-class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Say which rows are unlike those the model knows, with a bound on false alarms.
-
-    It follows scikit-learn's outlier detectors: `predict` gives 1 inside and -1 outside, and scores are larger inside.
+    The methods follow scikit-learn's outlier detectors: `predict` returns 1 in the domain and -1 out of it, and scores
+    are larger in the domain. Every method takes a table ``X`` of shape (n, features).
 
     Parameters
     ----------
-    model : fitted model
-        With an ensemble of two or more members; a single one has no knowledge uncertainty. It may be at the end of a
-        pipeline or inside a search, and is kept as it is when `fit` is called.
+    estimator : fitted estimator
+        An ensemble of two or more members, alone, at the end of a pipeline or inside a search; a single member has no
+        knowledge uncertainty. It is not fitted again; `clone` keeps it.
     false_alarm_rate : float, default=0.05
-        Probability, at most, that an in-domain row is called foreign.
+        Largest probability that an in-domain row is flagged.
     measure : {"knowledge", "total", "data"}, default="knowledge"
-        The uncertainty that decides.
+        The part of the uncertainty that decides.
 
     Attributes
     ----------
-    model_ : Wrapped
-        The model as it was when `fit` was called.
+    estimator_ : Wrapped
+        Copy of the estimator as it was when `fit` was called.
     offset_ : float
-        Score below which a row is foreign: ``decision_function = score_samples - offset_``.
+        Rows with a lower score are out of the domain: ``decision_function = score_samples - offset_``.
     scores_ : array of shape (n,)
-        Scores of the in-domain rows, in order.
-    n_features_in_ : int
-        Number of columns that the model reads.
-    feature_names_in_ : array of shape (features,)
-        Their names, if they had any.
+        Scores of the in-domain rows, ascending.
+    n_features_in_, feature_names_in_
+        Number and names of the columns, where the estimator has them.
 
     Examples
     --------
-    Trained on a table with a heart-shaped hole:
+    A table with a heart-shaped hole:
 
     >>> from epiboost import EpiBoostRegressor
     >>> from epiboost.datasets import make_heart
@@ -84,135 +61,83 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
     True
     """
 
-    def __init__(
-        self,
-        model: Any,  # noqa: ANN401 (any model that knows its uncertainty)
-        *,
-        false_alarm_rate: float = 0.05,
-        measure: Measure = "knowledge",
-    ) -> None:
-        self.model = model
+    def __init__(self, estimator: Estimator, *, false_alarm_rate: float = 0.05, measure: Measure = "knowledge") -> None:
+        self.estimator = estimator
         self.false_alarm_rate = false_alarm_rate
         self.measure = measure
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ANN401, ARG002 (scikit-learn passes a target)
+    def fit(self, X: Table, y: Column | None = None) -> Self:  # noqa: ARG002 (scikit-learn passes a target)
         """Learn the threshold from in-domain rows.
 
         Parameters
         ----------
         X : table of shape (n, features)
-            Rows that the model has not been trained, early-stopped or calibrated on: it is surer of those than of any
-            others. A rate of 0.05 takes 19 rows at least.
+            Rows that the estimator was not trained, early-stopped or calibrated on: it is less uncertain about those. A
+            rate of 0.05 needs at least 19 rows.
         y : ignored
-
-        Returns
-        -------
-        self
 
         Raises
         ------
-        TypeError
-            If the model does not know its uncertainty.
-        NotFittedError
-            If the model is not fitted.
+        TypeError, NotFittedError
+            If the estimator does not predict uncertainty, or is not fitted.
         ValueError
-            If there are too few rows for the rate, none of them has any knowledge uncertainty, or some is NaN.
+            If there are too few rows for the rate, no row has knowledge uncertainty, or an uncertainty is NaN.
         """
         check_measure(self.measure)
         check_share(self.false_alarm_rate, "false_alarm_rate")
-        model = unwrap(self.model, "predict_uncertainty").kept()
-        uncertainty = np.sort(measured(model, X, self.measure))
+        estimator = unwrap(self.estimator, "predict_uncertainty").kept()
+        uncertainty = np.sort(predict_measure(estimator, X, self.measure))
         if self.measure == "knowledge" and not uncertainty.any():
-            message = "the model has no knowledge uncertainty: its ensemble needs two or more members that differ"
+            message = (
+                "the estimator has no knowledge uncertainty on these rows; use an ensemble of two or more members that "
+                "differ, or another measure"
+            )
             raise ValueError(message)
         try:
             self.offset_ = -conformal_quantile(uncertainty, 1.0 - self.false_alarm_rate)
         except ValueError as error:
             needed = int(np.ceil(round(1.0 / self.false_alarm_rate, 9))) - 1
             message = (
-                f"a false alarm rate of {self.false_alarm_rate} takes {needed} rows at least, got {len(uncertainty)}"
+                f"a false alarm rate of {self.false_alarm_rate} needs at least {needed} rows, got {len(uncertainty)}"
             )
             raise ValueError(message) from error
-        self.model_: Wrapped = model
+        self.estimator_: Wrapped = estimator
         self.scores_: Floats = -uncertainty[::-1]
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.model, name):
-                setattr(self, name, getattr(self.model, name))
+        self._copy_column_attributes()
         return self
 
-    def score_samples(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
-        """Return minus the uncertainty of each row: the larger, the more at home.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+    def score_samples(self, X: Table) -> Floats:
+        """Return the negative uncertainty of each row, shape (n,): the larger, the more familiar."""
         check_is_fitted(self, "offset_")
-        return -measured(self.model_, X, self.measure)
+        return -predict_measure(self.estimator_, X, self.measure)
 
-    def decision_function(self, X: Any) -> Floats:  # noqa: ANN401 (anything a user may pass)
-        """Return how far each row's score is above the threshold; below zero is foreign.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        check_is_fitted(self, "offset_")
+    def decision_function(self, X: Table) -> Floats:
+        """Return the score less the threshold, shape (n,): negative out of the domain."""
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X: Any) -> Integers:  # noqa: ANN401 (anything a user may pass)
-        """Say for each row whether it is of the domain.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        integer array of shape (n,)
-            1 inside, -1 outside.
-        """
+    def predict(self, X: Table) -> Integers:
+        """Return 1 for rows in the domain and -1 for rows out of it, shape (n,)."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1).astype(np.int64)
 
-    def drift(self, X: Any) -> DriftTest:  # noqa: ANN401 (anything a user may pass)
-        """Test whether a whole batch is less sure than in-domain rows: many small surprises count too.
+    def drift(self, X: Table) -> DriftTest:
+        """Test whether a batch of rows is more uncertain than in-domain rows.
+
+        The test uses all rows of the batch, so it also detects small shifts of many rows.
 
         Parameters
         ----------
         X : table of shape (n, features)
-            The batch, of at least one row.
+            The batch, at least one row.
 
         Returns
         -------
         DriftTest
-            A small p-value says that the batch comes from somewhere else. A drift to rows that the model knows better
-            is not looked for. If all uncertainties are equal, the p-value is 1.
+            A small p-value says that the batch comes from another distribution. The test is one-sided: a drift towards
+            rows with less uncertainty is not detected. If all uncertainties are equal, the p-value is 1.
 
         Raises
         ------
         ValueError
-            For no rows and uncertainties that are NaN.
+            If X has no rows, or an uncertainty is NaN.
         """
-        from scipy.stats import mannwhitneyu  # noqa: PLC0415 (slow to import)
-
-        check_is_fitted(self, "offset_")
-        scores = self.score_samples(X)
-        test = mannwhitneyu(-scores, -self.scores_, alternative="greater")
-        return DriftTest(
-            statistic=float(test.statistic) / (len(scores) * len(self.scores_)),
-            p_value=float(test.pvalue),
-            share_outside=float(np.mean(scores < self.offset_)),
-            n_rows=len(scores),
-        )
-
-    def __sklearn_clone__(self) -> Self:
-        """Keep the model: it is given, and not learned here."""
-        return type(self)(**self.get_params(deep=False))
+        return DriftTest.from_uncertainty(-self.score_samples(X), -self.scores_, threshold=-self.offset_)

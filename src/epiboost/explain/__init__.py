@@ -1,7 +1,7 @@
-"""Why is the model unsure? Shapley values of its uncertainties, feature by feature."""
+"""Explanation of uncertainty: Shapley values of each feature."""
 
 from epiboost.explain.attribution import Attribution
+from epiboost.explain.explainer import attribute
 from epiboost.explain.game import Explained
-from epiboost.explain.shapley import attribute
 
 __all__ = ["Attribution", "Explained", "attribute"]

@@ -1,4 +1,4 @@
-"""What each feature adds to an uncertainty, row by row: the result of `attribute`."""
+"""The result of `attribute`: what each feature adds to a measure of each row."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -12,45 +12,53 @@ from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.explain.game import Explained
 
 Unit: TypeAlias = Literal["variance", "nats", "probability", "target"]
-"""What the values are measured in: squared units of the target, nats, a probability, or units of the target."""
+"""Unit of the values: squared units of the target, nats, a probability, or units of the target."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribution:
-    """What each feature adds to a measure, and what it is added to.
+    """What each feature adds to a measure of each row.
 
-    ``base + values.sum(axis=1)`` is the measure of each row.
+    ``values``, ``base_values``, ``data`` and ``feature_names`` are as in `shap.Explanation`.
 
     Attributes
     ----------
     values : array of shape (n, features)
-        Shapley values: above zero where the feature's value makes the measure larger than it is on average.
-    base : float
-        Mean of the measure over the background.
-    names : tuple of str
-        Names of the features.
+        Shapley values: positive where the value of the feature makes the measure larger than its average.
+    base_values : array of shape (n,)
+        Mean of the measure over the background, the same for each row.
     data : array of shape (n, features)
         The values of the features, as they were given.
-    of : {"knowledge", "data", "total", "mean"}
-        What is explained.
+    feature_names : tuple of str
+    measure : {"knowledge", "data", "total", "mean"}
+        What is explained: a part of the uncertainty, or the prediction.
     unit : {"variance", "nats", "probability", "target"}
     label : object
-        The class whose probability is explained; None if it is something else.
+        The class whose probability is explained; None otherwise.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = Attribution(np.array([[0.5, -0.1]]), 0.2, ("age", "pay"), np.array([[90, 3]]), of="knowledge",
-    ...                     unit="nats")
-    >>> found.measure.round(3), found.first(1)
+    >>> found = Attribution(
+    ...     values=np.array([[0.5, -0.1]]),
+    ...     base_values=np.array([0.2]),
+    ...     data=np.array([[90, 3]]),
+    ...     feature_names=("age", "pay"),
+    ...     measure="knowledge",
+    ...     unit="nats",
+    ... )
+    >>> found.output.round(3), found.first(1)
     (array([0.6]), array([['age']], dtype=object))
+    >>> found.to_frame()
+       age  pay
+    0  0.5 -0.1
     """
 
     values: Floats
-    base: float
-    names: tuple[str, ...]
+    base_values: Floats
     data: AnyArray
-    of: Explained
+    feature_names: tuple[str, ...]
+    measure: Explained
     unit: Unit
     label: Any = None
 
@@ -59,25 +67,22 @@ class Attribution:
         return len(self.values)
 
     def __repr__(self) -> str:
-        """Say what is explained, and which features matter most."""
+        """Return what is explained and the most important features."""
         leading = ", ".join(self.leading) or "none"
         rows = f"{len(self)} row{'' if len(self) == 1 else 's'}"
-        return f"Attribution of {self.of} ({self.unit}): {rows}, {len(self.names)} features, first {leading}"
+        return (
+            f"Attribution of {self.measure} ({self.unit}): {rows}, {len(self.feature_names)} features, first {leading}"
+        )
 
     @property
-    def leading(self) -> tuple[str, ...]:
-        """Names of the features that matter most, three at most; those that add nothing anywhere are none of them."""
-        return tuple(self.names[feature] for feature in self.order[:3] if self.importance[feature] > 0.0)
-
-    @property
-    def measure(self) -> Floats:
-        """What is explained, the base and all values together, shape (n,)."""
-        measure: Floats = self.base + self.values.sum(axis=1)
-        return measure
+    def output(self) -> Floats:
+        """The measure of each row, ``base_values + values.sum(axis=1)``, shape (n,)."""
+        output: Floats = self.base_values + self.values.sum(axis=1)
+        return output
 
     @property
     def importance(self) -> Floats:
-        """Mean size of each feature's values, shape (features,)."""
+        """Mean absolute value of each feature, shape (features,)."""
         importance: Floats = np.abs(self.values).mean(axis=0)
         return importance
 
@@ -86,52 +91,45 @@ class Attribution:
         """Positions of the features, most important first, shape (features,)."""
         return np.argsort(-self.importance, kind="stable")
 
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """Names of the three most important features; fewer if the others are zero in all rows."""
+        return tuple(self.feature_names[feature] for feature in self.order[:3] if self.importance[feature] > 0.0)
+
     def first(self, n: int = 3) -> AnyArray:
-        """Name the features that make each row's measure large.
+        """Return the names of the features that make the measure of each row large.
 
         Parameters
         ----------
         n : int, default=3
-            How many; at most all.
+            Number of features.
 
         Returns
         -------
         array of str, of shape (rows, n)
-            Largest value first; empty where no other feature adds anything.
+            Largest value first; an empty string where no further value is positive.
         """
         order = np.argsort(-self.values, axis=1, kind="stable")[:, :n]
-        named: AnyArray = np.array(self.names, dtype=object)[order]
+        named: AnyArray = np.array(self.feature_names, dtype=object)[order]
         named[np.take_along_axis(self.values, order, axis=1) <= 0.0] = ""
         return named
 
     def to_frame(self, backend: FrameBackend = "pandas") -> Frame:
-        """Give the values as a data frame: one row a row, one column a feature.
+        """Return the values as a data frame with one column per feature.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, default="pandas"
-
-        Returns
-        -------
-        data frame of that library
+            The library of the frame, which must be installed.
 
         Raises
         ------
         ImportError
             If the library is not installed.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> found = Attribution(np.array([[0.5, -0.1]]), 0.2, ("age", "pay"), np.array([[90, 3]]), of="data",
-        ...                     unit="nats")
-        >>> found.to_frame()
-           age  pay
-        0  0.5 -0.1
         """
         if backend not in get_args(FrameBackend):
             message = f"backend must be one of {get_args(FrameBackend)}, got {backend!r}"
             raise ValueError(message)
         require(backend, extra="frames", purpose=f"to_frame(backend={backend!r})")
-        columns = dict(zip(self.names, self.values.T, strict=True))
+        columns = dict(zip(self.feature_names, self.values.T, strict=True))
         return nw.from_dict(columns, backend=backend).to_native()

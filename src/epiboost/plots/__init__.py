@@ -1,14 +1,17 @@
-"""Pictures of uncertainty, drawn by matplotlib.
+"""Plots of uncertainty, drawn by matplotlib.
 
-Each display holds its data, draws it with ``plot(ax=None)`` and keeps what it drew, as those of scikit-learn do. It is
-made and drawn in one step by ``from_estimator`` or ``from_predictions``. Colours read with every kind of colour vision.
+Each display holds its data, draws it with ``plot(ax=None)`` and keeps its artists, as scikit-learn's displays do.
+``from_estimator`` and ``from_predictions`` make and draw a display in one step and pass ``ax`` to ``plot``. All colours
+are readable with every kind of colour vision.
 """
 
-from epiboost.plots.attribution import AttributionDisplay, RowAttributionDisplay
+from epiboost.plots.attribution import AttributionDisplay
 from epiboost.plots.calibration import CalibrationDisplay
 from epiboost.plots.domain import DomainDisplay
-from epiboost.plots.maps import HeartDisplay, HeatMap, MapDisplay, border_segments
+from epiboost.plots.heart import HeartDisplay
+from epiboost.plots.maps import HeatMap, MapDisplay, border_segments
 from epiboost.plots.rejection import RejectionDisplay
+from epiboost.plots.row_attribution import RowAttributionDisplay
 from epiboost.plots.spiral import SpiralDisplay, spiral_grid
 from epiboost.plots.uncertainty import UncertaintyDisplay
 

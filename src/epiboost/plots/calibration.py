@@ -1,4 +1,4 @@
-"""The reliability diagram: what is predicted against what comes to pass."""
+"""The reliability diagram: observed frequencies against predicted probabilities."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import numpy.typing as npt
 
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.unwrap import unwrap
-from epiboost._typing import AnyArray, Family
+from epiboost._typing import AnyArray, Column, Estimator, Family, LibraryObject, Table
 from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve, reliability_of_model
 from epiboost.metrics.inputs import Prediction
-from epiboost.plots.style import BLUE, GREY, new_axes, plain
+from epiboost.plots.base import Display
+from epiboost.plots.style import BLUE, GREY, hide_spines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
 _LABELS = {
-    "normal": ("coverage asked for", "share of targets in the interval"),
-    "categorical": ("confidence", "share of right predictions"),
+    "normal": ("nominal coverage", "observed coverage"),
+    "categorical": ("confidence", "accuracy"),
 }
 
 
-class CalibrationDisplay:
-    """Observed shares against predicted probabilities; on the diagonal the model is as right as it says.
+class CalibrationDisplay(Display):
+    """Reliability diagram: observed frequencies against predicted probabilities.
 
-    Below the diagonal it is too sure, above it is too careful.
+    A calibrated model lies on the diagonal. Below the diagonal it is overconfident, above it is underconfident.
 
     Parameters
     ----------
@@ -53,6 +53,9 @@ class CalibrationDisplay:
     'confidence'
     """
 
+    line_: Line2D
+    diagonal_: Line2D
+
     def __init__(self, curve: ReliabilityCurve, *, family: Family) -> None:
         self.curve = curve
         self.family = family
@@ -60,42 +63,38 @@ class CalibrationDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,  # noqa: ANN401 (any model that has a posterior)
-        X: Any,  # noqa: ANN401 (anything the model reads)
-        y: npt.ArrayLike,
+        estimator: Estimator,
+        X: Table,
+        y: Column,
         *,
         n_bins: int = 15,
-        sample_weight: npt.ArrayLike | None = None,
+        sample_weight: Column | None = None,
         ax: Axes | None = None,
         name: str | None = None,
-        **kwargs: Any,  # noqa: ANN401 (matplotlib's own)
+        **kwargs: LibraryObject,
     ) -> Self:
-        """Ask a model for its predictions, and draw how often they come to pass.
+        """Draw the reliability diagram of a fitted estimator.
 
         Parameters
         ----------
-        estimator : fitted model, on its own, at the end of a pipeline or inside a search
-            Of a `CalibratedRegressor` the intervals that carry its guarantee are judged.
+        estimator : fitted estimator, alone, at the end of a pipeline or inside a search
+            For a `CalibratedRegressor` the guaranteed intervals are used.
         X : table of shape (n, features)
         y : array of shape (n,)
         n_bins : int, default=15
-            Bins of confidence, or coverages.
+            Number of bins of confidence, or of coverages.
         sample_weight : array of shape (n,), optional
-        ax : matplotlib Axes or None
-            None makes a new figure.
-        name : str, optional
-            The name of the curve.
-        **kwargs
-            How the curve is drawn: what matplotlib's ``plot`` takes.
+        ax, name, **kwargs
+            As for `plot`.
 
         Raises
         ------
         ValueError
-            As `epiboost.metrics.reliability_curve`: for empty arrays, NaN, bad weights and unknown labels.
+            As `epiboost.metrics.reliability_curve`.
         """
-        model = unwrap(estimator, "predict_posterior")
-        curve = reliability_of_model(model.model, model.rows(X), y, n_bins=n_bins, sample_weight=sample_weight)
-        family: Family = "normal" if model.classes is None else "categorical"
+        found = unwrap(estimator, "predict_posterior")
+        curve = reliability_of_model(found.model, found.rows(X), y, n_bins=n_bins, sample_weight=sample_weight)
+        family: Family = "normal" if found.classes is None else "categorical"
         return cls(curve, family=family).plot(ax, name=name, **kwargs)
 
     @classmethod
@@ -110,25 +109,16 @@ class CalibrationDisplay:
         sample_weight: npt.ArrayLike | None = None,
         ax: Axes | None = None,
         name: str | None = None,
-        **kwargs: Any,  # noqa: ANN401 (matplotlib's own)
+        **kwargs: LibraryObject,
     ) -> Self:
-        """Draw how often predictions come to pass.
+        """Draw the reliability diagram of predictions.
 
         Parameters
         ----------
         y_true, prediction, family, classes, n_bins, sample_weight
-            As for `epiboost.metrics.reliability_curve`.
-        ax : matplotlib Axes or None
-            None makes a new figure.
-        name : str, optional
-            The name of the curve.
-        **kwargs
-            How the curve is drawn: what matplotlib's ``plot`` takes.
-
-        Raises
-        ------
-        ValueError
-            As `epiboost.metrics.reliability_curve`: for empty arrays, NaN, bad weights and unknown labels.
+            As for `epiboost.metrics.reliability_curve`, which also says what is an error.
+        ax, name, **kwargs
+            As for `plot`.
         """
         curve = reliability_curve(
             y_true, prediction, family=family, classes=classes, n_bins=n_bins, sample_weight=sample_weight
@@ -136,7 +126,7 @@ class CalibrationDisplay:
         kind: Family = prediction.family if isinstance(prediction, Posterior) else family or "normal"
         return cls(curve, family=kind).plot(ax, name=name, **kwargs)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:  # noqa: ANN401
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: LibraryObject) -> Self:
         """Draw the curve and the diagonal.
 
         Parameters
@@ -144,28 +134,24 @@ class CalibrationDisplay:
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
         name : str, optional
-            The name of the curve; its calibration error is added.
+            Name of the curve; its calibration error is added.
         **kwargs
-            How the curve is drawn: what matplotlib's ``plot`` takes.
+            Options of matplotlib's ``plot`` for the curve.
 
         Returns
         -------
-        CalibrationDisplay
-            This display, which now holds what it drew.
+        self
         """
-        self.ax_: Axes = new_axes()[0] if ax is None else ax
-        self.figure_: Figure | SubFigure = self.ax_.figure
-        self.diagonal_: Line2D
+        self._set_axes(ax)
+        self._draw(name=name, **kwargs)
+        return self
+
+    def _draw(self, *, name: str | None = None, **kwargs: LibraryObject) -> None:
         (self.diagonal_,) = self.ax_.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linestyle=":", linewidth=1.8)
         label = f"{name or 'model'} (calibration error {self.curve.error:.3f})"
         style: dict[str, Any] = {"color": BLUE, "marker": "o", "markersize": 5, "label": label} | kwargs
-        self.line_: Line2D
         (self.line_,) = self.ax_.plot(self.curve.predicted, self.curve.observed, **style)
         x_label, y_label = _LABELS[self.family]
-        self.ax_.set_xlabel(x_label)
-        self.ax_.set_ylabel(y_label)
-        self.ax_.set_xlim(0.0, 1.0)
-        self.ax_.set_ylim(0.0, 1.02)
+        self.ax_.set(xlabel=x_label, ylabel=y_label, xlim=(0.0, 1.0), ylim=(0.0, 1.02))
         self.ax_.legend(frameon=False, loc="upper left")
-        plain(self.ax_)
-        return self
+        hide_spines(self.ax_)

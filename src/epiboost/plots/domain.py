@@ -1,9 +1,9 @@
-"""How well uncertainty tells rows of the domain from others: histograms and the ROC curve."""
+"""Separation of in-domain and out-of-domain rows by uncertainty: histograms and ROC curve."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,42 +11,43 @@ from sklearn.metrics import roc_curve
 
 from epiboost._posterior.uncertainty import Measure, check_measure
 from epiboost._posterior.unwrap import unwrap
-from epiboost._typing import Floats
+from epiboost._typing import Estimator, Floats, Table
 from epiboost.metrics.detection import check_is_out, ood_auc_score
 from epiboost.metrics.inputs import check_values
-from epiboost.plots.style import BLACK, BLUE, GREY, ORANGE, new_axes, plain, scale_by_logarithm
+from epiboost.plots.base import PanelDisplay
+from epiboost.plots.style import BLACK, BLUE, GREY, ORANGE, hide_spines, set_log_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
 _N_BINS = 40
-_N_PANELS = 2
 
 
-class DomainDisplay:
-    """Histograms of the uncertainty of rows in and out of the domain, and the ROC curve of telling them apart.
+class DomainDisplay(PanelDisplay):
+    """Histograms of the uncertainty of in-domain and out-of-domain rows, and the ROC curve of telling them apart.
 
     Parameters
     ----------
-    inside, outside : arrays of shape (n,) and (k,)
-        Uncertainties; finite.
+    uncertainty : array of shape (n,)
+        Uncertainty of in-domain rows; finite.
+    uncertainty_ood : array of shape (k,)
+        Uncertainty of out-of-domain rows; finite.
     measure : str, default="knowledge"
-        The name of the uncertainty.
+        Name of the uncertainty.
 
     Raises
     ------
     ValueError
-        If one of the arrays is empty or holds what is not finite.
+        If one of the arrays is empty or not finite.
 
     Attributes
     ----------
     roc_auc : float
-        The area under the ROC curve.
+        Area under the ROC curve.
     figure_ : matplotlib Figure
     axes_ : list of two matplotlib Axes
-        Of the histograms and of the curve.
+        Histograms and ROC curve.
     roc_ : matplotlib Line2D
 
     Examples
@@ -57,41 +58,44 @@ class DomainDisplay:
     1.0
     """
 
-    def __init__(self, inside: npt.ArrayLike, outside: npt.ArrayLike, *, measure: str = "knowledge") -> None:
-        self.inside: Floats = check_values(inside, "inside")
-        self.outside: Floats = check_values(outside, "outside")
+    roc_: Line2D
+
+    def __init__(
+        self, uncertainty: npt.ArrayLike, uncertainty_ood: npt.ArrayLike, *, measure: str = "knowledge"
+    ) -> None:
+        self.uncertainty: Floats = check_values(uncertainty, "uncertainty")
+        self.uncertainty_ood: Floats = check_values(uncertainty_ood, "uncertainty_ood")
         self.measure = measure
-        self._is_out = np.repeat([False, True], [len(self.inside), len(self.outside)])
-        self._uncertainty = np.concatenate([self.inside, self.outside])
-        self.roc_auc = ood_auc_score(self._is_out, self._uncertainty)
+        self._is_out = np.repeat([False, True], [len(self.uncertainty), len(self.uncertainty_ood)])
+        self._all = np.concatenate([self.uncertainty, self.uncertainty_ood])
+        self.roc_auc = ood_auc_score(self._is_out, self._all)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,  # noqa: ANN401 (any model that knows its uncertainty)
-        X: Any,  # noqa: ANN401 (anything the model reads)
-        X_out: Any,  # noqa: ANN401 (anything the model reads)
+        estimator: Estimator,
+        X: Table,
+        X_ood: Table,
         *,
         measure: Measure = "knowledge",
         ax: Sequence[Axes] | None = None,
     ) -> Self:
-        """Ask a model how unsure it is of rows in and out of the domain, and draw it.
+        """Draw how well a fitted estimator separates in-domain from out-of-domain rows.
 
         Parameters
         ----------
-        estimator : fitted model, on its own, at the end of a pipeline or inside a search
+        estimator : fitted estimator, alone, at the end of a pipeline or inside a search
         X : table of shape (n, features)
-            Rows of the domain.
-        X_out : table of shape (k, features)
-            Rows from outside.
+            In-domain rows.
+        X_ood : table of shape (k, features)
+            Out-of-domain rows.
         measure : {"knowledge", "total", "data"}, default="knowledge"
         ax : sequence of two matplotlib Axes, or None
-            None makes a new figure.
         """
         check_measure(measure)
-        model = unwrap(estimator, "predict_uncertainty")
-        inside, outside = (getattr(model.predict_uncertainty(rows), measure) for rows in (X, X_out))
-        return cls(inside, outside, measure=measure).plot(ax)
+        predict_uncertainty = unwrap(estimator, "predict_uncertainty").predict_uncertainty
+        uncertainty, uncertainty_ood = (getattr(predict_uncertainty(rows), measure) for rows in (X, X_ood))
+        return cls(uncertainty, uncertainty_ood, measure=measure).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -102,84 +106,58 @@ class DomainDisplay:
         measure: str = "knowledge",
         ax: Sequence[Axes] | None = None,
     ) -> Self:
-        """Draw the uncertainties of rows in and out of the domain.
+        """Draw the uncertainties of in-domain and out-of-domain rows.
 
         Parameters
         ----------
         is_out : array of bool, of shape (n,)
-            Whether the row is from outside; both kinds must be there.
+            Whether the row is out of the domain; rows of both kinds are needed.
         uncertainty : array of shape (n,)
             Finite.
         measure : str, default="knowledge"
-            The name of the uncertainty.
+            Name of the uncertainty.
         ax : sequence of two matplotlib Axes, or None
-            None makes a new figure.
-
-        Raises
-        ------
-        ValueError
-            If all rows are from one side, for empty arrays, and uncertainties that are not finite.
         """
         values = check_values(uncertainty, "uncertainty")
-        outside = check_is_out(is_out, len(values))
-        return cls(values[~outside], values[outside], measure=measure).plot(ax)
+        is_ood = check_is_out(is_out, len(values))
+        return cls(values[~is_ood], values[is_ood], measure=measure).plot(ax)
 
-    def plot(self, ax: Sequence[Axes] | None = None) -> Self:
-        """Draw histograms and curve.
+    def _panel_titles(self) -> tuple[str, str]:
+        return "histograms", "ROC curve"
 
-        Parameters
-        ----------
-        ax : sequence of two matplotlib Axes, or None, default=None
-            Where to draw; None makes a new figure.
+    def _draw(self) -> None:
+        self._draw_histograms(self.axes_[0])
+        self._draw_roc_curve(self.axes_[1])
+        for ax in self.axes_:
+            hide_spines(ax)
 
-        Returns
-        -------
-        DomainDisplay
-            This display, which now holds what it drew.
-        """
-        axes = new_axes(_N_PANELS) if ax is None else list(np.ravel(np.asarray(ax)))
-        if len(axes) != _N_PANELS:
-            message = f"ax must hold two Axes, for the histograms and for the curve, got {len(axes)}"
-            raise ValueError(message)
-        self.axes_: list[Axes] = axes
-        self.figure_: Figure | SubFigure = axes[0].figure
-        self._plot_histograms(axes[0])
-        self._plot_curve(axes[1])
-        return self
-
-    def _plot_histograms(self, ax: Any) -> None:  # noqa: ANN401 (matplotlib is imported late)
-        logarithmic = bool((self._uncertainty > 0.0).all())
-        bins = _bins(self._uncertainty, logarithmic=logarithmic)
+    def _draw_histograms(self, ax: Axes) -> None:
+        logarithmic = bool((self._all > 0.0).all())
+        bins = _bins(self._all, logarithmic=logarithmic)
         for values, label, colour, hatch in (
-            (self.inside, "in domain", BLUE, None),
-            (self.outside, "out of domain", ORANGE, "///"),
+            (self.uncertainty, "in domain", BLUE, None),
+            (self.uncertainty_ood, "out of domain", ORANGE, "///"),
         ):
             share = np.full(len(values), 1.0 / len(values))
             ax.hist(values, bins, weights=share, label=label, color=colour, alpha=0.55, hatch=hatch, edgecolor=colour)
         if logarithmic:
-            scale_by_logarithm(ax.xaxis, float(self._uncertainty.min()), float(self._uncertainty.max()))
-        ax.set_xlabel(f"{self.measure} uncertainty")
-        ax.set_ylabel("share of rows")
+            set_log_scale(ax.xaxis, float(self._all.min()), float(self._all.max()))
+        ax.set(xlabel=f"{self.measure} uncertainty", ylabel="share of rows")
         ax.legend(frameon=False)
-        plain(ax)
 
-    def _plot_curve(self, ax: Any) -> None:  # noqa: ANN401 (matplotlib is imported late)
-        false_positive, true_positive, _ = roc_curve(self._is_out, self._uncertainty)
+    def _draw_roc_curve(self, ax: Axes) -> None:
+        false_positive, true_positive, _ = roc_curve(self._is_out, self._all)
         ax.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linestyle=":", linewidth=1.8)
-        self.roc_: Line2D
-        (self.roc_,) = ax.plot(
-            false_positive, true_positive, color=BLACK, linewidth=2.0, label=f"{self.measure} (AUC {self.roc_auc:.2f})"
-        )
-        ax.set_xlabel("in-domain rows flagged")
-        ax.set_ylabel("out-of-domain rows flagged")
-        ax.set_xlim(0.0, 1.0)
-        ax.set_ylim(0.0, 1.02)
+        label = f"{self.measure} (AUC {self.roc_auc:.2f})"
+        (self.roc_,) = ax.plot(false_positive, true_positive, color=BLACK, linewidth=2.0, label=label)
+        ax.set(xlabel="in-domain rows flagged", ylabel="out-of-domain rows flagged", xlim=(0.0, 1.0), ylim=(0.0, 1.02))
         ax.legend(frameon=False, loc="lower right")
-        plain(ax)
 
 
-def _bins(values: Floats, *, logarithmic: bool) -> Floats:
+def _bins(values: Floats, *, logarithmic: bool) -> list[float]:
+    """Return the edges of the bins of the histograms."""
     low, high = float(values.min()), float(values.max())
     if low == high:
-        return np.array([low * 0.9, high * 1.1]) if low > 0.0 else np.array([low - 0.5, high + 0.5])
-    return np.geomspace(low, high, _N_BINS + 1) if logarithmic else np.linspace(low, high, _N_BINS + 1)
+        return [low * 0.9, high * 1.1] if low > 0.0 else [low - 0.5, high + 0.5]
+    edges: list[float] = (np.geomspace if logarithmic else np.linspace)(low, high, _N_BINS + 1).tolist()
+    return edges

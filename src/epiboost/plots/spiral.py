@@ -1,42 +1,42 @@
-"""The map of the spiral: uncertainty over the plane, with the rows it was learned from."""
+"""The map of the spiral: uncertainty over the plane, with training rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._posterior.unwrap import unwrap
-from epiboost._typing import Floats
+from epiboost._typing import Estimator, Floats
 from epiboost.datasets import Spiral, spiral_features
-from epiboost.plots.style import new_axes
+from epiboost.plots.base import PanelDisplay
+from epiboost.plots.style import COLOUR_MAP
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection, QuadMesh
     from matplotlib.colorbar import Colorbar
-    from matplotlib.figure import Figure, SubFigure
 
-_COLOUR_MAP = "viridis"
 _MARKERS = (("o", "white"), ("^", "silver"), ("s", "black"))
 _MOST_POINTS = 300
-_COLOURED = 0.995
-_PARTS = ("data", "knowledge")
+_COLOUR_QUANTILE = 0.995
+"""Quantile of the uncertainty that gets the last colour, so that a few extreme points do not take all colours."""
+_MEASURES = ("data", "knowledge")
 
 
-class SpiralDisplay:
+class SpiralDisplay(PanelDisplay):
     """Data and knowledge uncertainty over the plane of the spiral, side by side.
 
     Parameters
     ----------
     uncertainty : Uncertainty
-        Of the places from `spiral_grid`, in their order.
+        Of the points of `spiral_grid`, in their order.
     spiral : Spiral
-        The table from `epiboost.datasets.make_spiral`; some of its rows are drawn, a mark a class.
+        The table from `epiboost.datasets.make_spiral`; some of its rows are drawn, with one marker per class.
     reach : float, default=1.5
-        The map goes from minus to plus this in both directions.
+        The map goes from ``-reach`` to ``reach`` in both directions.
 
     Attributes
     ----------
@@ -59,10 +59,14 @@ class SpiralDisplay:
     ['Data uncertainty', 'Knowledge uncertainty']
     """
 
+    images_: list[QuadMesh]
+    colorbars_: list[Colorbar]
+    points_: list[PathCollection]
+
     def __init__(self, uncertainty: Uncertainty, spiral: Spiral, *, reach: float = 1.5) -> None:
         side = round(np.sqrt(len(uncertainty)))
         if side**2 != len(uncertainty) or not side:
-            message = f"uncertainty must be that of the places of a square grid, got {len(uncertainty)} of them"
+            message = f"uncertainty must be that of the points of a square grid, got {len(uncertainty)} points"
             raise ValueError(message)
         self.uncertainty = uncertainty
         self.spiral = spiral
@@ -72,101 +76,69 @@ class SpiralDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,  # noqa: ANN401 (any model that knows its uncertainty)
+        estimator: Estimator,
         spiral: Spiral,
         *,
         resolution: int = 120,
         reach: float = 1.5,
         ax: Sequence[Axes] | None = None,
     ) -> Self:
-        """Ask a model that was trained on ``spiral.X`` how unsure it is over the plane, and draw it.
+        """Draw the uncertainties over the plane that a classifier trained on ``spiral.X`` predicts.
 
         Parameters
         ----------
         estimator : fitted classifier
         spiral : Spiral
         resolution : int, default=120
-            Places along each side.
+            Points along each side of the grid.
         reach : float, default=1.5
-            The map goes from minus to plus this in both directions.
         ax : sequence of two matplotlib Axes, or None
-            None makes a new figure.
         """
-        places = spiral_features(spiral_grid(resolution, reach))
-        uncertainty = unwrap(estimator, "predict_uncertainty").predict_uncertainty(places)
-        return cls.from_predictions(uncertainty, spiral, reach=reach, ax=ax)
+        grid = spiral_features(spiral_grid(resolution, reach))
+        uncertainty = unwrap(estimator, "predict_uncertainty").predict_uncertainty(grid)
+        return cls(uncertainty, spiral, reach=reach).plot(ax)
 
     @classmethod
     def from_predictions(
         cls, uncertainty: Uncertainty, spiral: Spiral, *, reach: float = 1.5, ax: Sequence[Axes] | None = None
     ) -> Self:
-        """Draw the uncertainties of the places from `spiral_grid`.
-
-        Parameters
-        ----------
-        uncertainty : Uncertainty
-        spiral : Spiral
-        reach : float, default=1.5
-        ax : sequence of two matplotlib Axes, or None
-            None makes a new figure.
-        """
+        """Draw uncertainties; the same as ``SpiralDisplay(uncertainty, spiral, reach=reach).plot(ax)``."""
         return cls(uncertainty, spiral, reach=reach).plot(ax)
 
-    def plot(self, ax: Sequence[Axes] | None = None) -> Self:
-        """Draw both maps.
+    def _panel_titles(self) -> list[str]:
+        return [f"{measure.capitalize()} uncertainty" for measure in _MEASURES]
 
-        Parameters
-        ----------
-        ax : sequence of two matplotlib Axes, or None, default=None
-            Where to draw; None makes a new figure.
+    def _draw(self) -> None:
+        self.images_, self.colorbars_, self.points_ = [], [], []
+        for ax, measure, title in zip(self.axes_, _MEASURES, self._panel_titles(), strict=True):
+            self._draw_map(ax, getattr(self.uncertainty, measure).reshape(self.resolution, self.resolution))
+            self._draw_rows(ax)
+            limits = (-self.reach, self.reach)
+            ax.set(title=title, xlabel="$x_1$", ylabel="$x_2$", aspect="equal", xlim=limits, ylim=limits)
 
-        Returns
-        -------
-        SpiralDisplay
-            This display, which now holds what it drew.
-        """
-        axes = new_axes(len(_PARTS)) if ax is None else list(np.ravel(np.asarray(ax)))
-        if len(axes) != len(_PARTS):
-            message = f"ax must hold two Axes, for data and for knowledge, got {len(axes)}"
-            raise ValueError(message)
-        self.axes_: list[Axes] = axes
-        self.figure_: Figure | SubFigure = axes[0].figure
-        self.images_: list[QuadMesh] = []
-        self.colorbars_: list[Colorbar] = []
-        self.points_: list[PathCollection] = []
-        for axis, part in zip(axes, _PARTS, strict=True):
-            self._plot_panel(axis, part)
-        return self
-
-    def _plot_panel(self, axis: Any, part: str) -> None:  # noqa: ANN401 (matplotlib is imported late)
-        places = np.linspace(-self.reach, self.reach, self.resolution)
-        grid = getattr(self.uncertainty, part).reshape(self.resolution, self.resolution)
-        # The colours end where almost all places are, lest one place take them all.
-        highest = float(np.quantile(grid, _COLOURED)) or None
-        image = axis.pcolormesh(places, places, grid, cmap=_COLOUR_MAP, vmin=0.0, vmax=highest, rasterized=True)
-        self.images_.append(image)
+    def _draw_map(self, ax: Axes, values: Floats) -> None:
+        positions = np.linspace(-self.reach, self.reach, self.resolution)
+        highest = float(np.quantile(values, _COLOUR_QUANTILE)) or None
+        image = ax.pcolormesh(positions, positions, values, cmap=COLOUR_MAP, vmin=0.0, vmax=highest, rasterized=True)
         extend = "neither" if highest is None else "max"
-        bar = self.figure_.colorbar(image, ax=axis, label=self.uncertainty.unit, shrink=0.85, extend=extend)
-        self.colorbars_.append(bar)
+        colorbar = self.figure_.colorbar(image, ax=ax, label=self.uncertainty.unit, shrink=0.85, extend=extend)
+        self.images_.append(image)
+        self.colorbars_.append(colorbar)
+
+    def _draw_rows(self, ax: Axes) -> None:
         for label, (marker, fill) in zip(np.unique(self.spiral.y), _MARKERS, strict=False):
-            points = self.spiral.points[self.spiral.y == label][: _MOST_POINTS // len(_MARKERS)]
-            rim = "white" if fill == "black" else "black"
-            marks = axis.scatter(*points.T, s=12, c=fill, marker=marker, edgecolors=rim, linewidths=0.4)
-            self.points_.append(marks)
-        axis.set_title(f"{part.capitalize()} uncertainty")
-        axis.set_xlabel("$x_1$")
-        axis.set_ylabel("$x_2$")
-        axis.set_aspect("equal")
-        axis.set_xlim(-self.reach, self.reach)
-        axis.set_ylim(-self.reach, self.reach)
+            rows = self.spiral.points[self.spiral.y == label][: _MOST_POINTS // len(_MARKERS)]
+            edge = "white" if fill == "black" else "black"
+            points = ax.scatter(rows[:, 0], rows[:, 1], s=12, c=fill, marker=marker, edgecolors=edge, linewidths=0.4)
+            self.points_.append(points)
 
 
 def spiral_grid(resolution: int = 120, reach: float = 1.5) -> Floats:
-    """Return the places of a square grid over the plane, of shape (resolution², 2), row by row.
+    """Return the points of a square grid over the plane, of shape (resolution², 2), row by row.
 
     >>> spiral_grid(2, 1.0).tolist()
     [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]
     """
-    places = np.linspace(-reach, reach, resolution)
-    across, up = np.meshgrid(places, places)
+    positions = np.linspace(-reach, reach, resolution)
+    across, up = np.meshgrid(positions, positions)
     return np.column_stack([across.ravel(), up.ravel()])

@@ -1,44 +1,42 @@
-"""The look of all pictures: colours that read with every kind of colour vision, and axes where none are given."""
+"""Colours and line styles that are readable with every kind of colour vision, and axes helpers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from epiboost._optional import require
+from epiboost.plots.base import import_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis, YAxis
 
 BLUE, ORANGE, GREEN, PURPLE, BLACK, GREY = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#000000", "#8C8C8C"
-"""Of the palette of Okabe and Ito; lines and marks differ in shape as well."""
+"""From the palette of Okabe and Ito; lines and markers also differ in shape."""
+
+COLOUR_MAP: Final = "viridis"
+"""Colours of maps: readable with every kind of colour vision, and in greyscale."""
+
+MISSING, OUTLINE, OUTLINE_CASING = "#f2f2f2", "white", "black"
+"""Colours of cells without a value in a map, of the line around cells, and of the edges of that line."""
 
 MEASURE_STYLES: Final[dict[str, dict[str, Any]]] = {
     "total": {"color": BLUE, "linestyle": "-"},
     "knowledge": {"color": ORANGE, "linestyle": "-."},
     "data": {"color": GREEN, "linestyle": (0, (3, 1, 1, 1, 1, 1))},
 }
-"""How the line of each measure is drawn."""
+"""Line style of each measure."""
 
-_PANEL_WIDTH, _PANEL_HEIGHT = 4.8, 4.0
 _FEW_DECADES = 100.0
 
 
-def new_axes(n_panels: int = 1) -> list[Any]:
-    """Make a figure with panels side by side."""
-    pyplot = require("matplotlib.pyplot", extra="plot", purpose="drawing uncertainty")
-    size = (_PANEL_WIDTH * n_panels, _PANEL_HEIGHT)
-    _, axes = pyplot.subplots(1, n_panels, figsize=size, layout="constrained", squeeze=False)
-    return list(axes[0])
-
-
-def plain(ax: Axes) -> None:
-    """Take away what does not help to read."""
+def hide_spines(ax: Axes) -> None:
+    """Hide the top and the right spine."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def scale_by_logarithm(axis: Any, low: float, high: float) -> None:  # noqa: ANN401 (matplotlib is imported late)
-    """Make an axis logarithmic, with as many labels as there is room for."""
-    ticker = require("matplotlib.ticker", extra="plot", purpose="drawing uncertainty")
+def set_log_scale(axis: XAxis | YAxis, low: float, high: float) -> None:
+    """Make an axis logarithmic; where values span less than two decades, label 1, 2 and 5 of each decade."""
+    ticker = import_matplotlib("matplotlib.ticker")
     set_scale = axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale
     set_scale("log")
     if high < _FEW_DECADES * low:

@@ -1,33 +1,35 @@
-"""Data against knowledge uncertainty, a point a row."""
+"""Data uncertainty against knowledge uncertainty, one point per row."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._posterior.unwrap import unwrap
-from epiboost._typing import Floats
-from epiboost.plots.style import BLUE, ORANGE, new_axes, plain, scale_by_logarithm
+from epiboost._typing import Estimator, Floats, Table
+from epiboost.plots.base import Display
+from epiboost.plots.style import BLUE, ORANGE, hide_spines, set_log_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
-    from matplotlib.figure import Figure, SubFigure
 
 _MOST_POINTS = 5000
 
 
-class UncertaintyDisplay:
-    """Data against knowledge uncertainty: in-domain rows, and rows from outside beside them.
+class UncertaintyDisplay(Display):
+    """Data uncertainty against knowledge uncertainty, of in-domain rows and of out-of-domain rows.
+
+    The scales are logarithmic where a value is above zero; zeros are drawn at the smallest value above zero.
 
     Parameters
     ----------
     uncertainty : Uncertainty
         Of in-domain rows.
-    outside : Uncertainty, optional
-        Of rows from outside the domain.
+    uncertainty_ood : Uncertainty, optional
+        Of out-of-domain rows.
 
     Raises
     ------
@@ -39,97 +41,60 @@ class UncertaintyDisplay:
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
     points_ : list of matplotlib PathCollection
-        The in-domain points and, if there are any, those from outside. Of many rows, 5000 evenly spaced ones are drawn.
+        Points of in-domain rows and of out-of-domain rows; 5000 evenly spaced rows at most are drawn of each.
 
     Examples
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> sure = Uncertainty([2.0, 1.1], [1.0, 1.0], [1.0, 0.1], unit="variance")
-    >>> UncertaintyDisplay.from_predictions(sure).ax_.get_xlabel()
+    >>> uncertainty = Uncertainty([2.0, 1.1], [1.0, 1.0], [1.0, 0.1], unit="variance")
+    >>> UncertaintyDisplay.from_predictions(uncertainty).ax_.get_xlabel()
     'data uncertainty (variance)'
     """
 
-    def __init__(self, uncertainty: Uncertainty, outside: Uncertainty | None = None) -> None:
-        for rows in (uncertainty, outside):
-            if rows is not None and not isinstance(rows, Uncertainty):
-                message = f"an Uncertainty is needed, as predict_uncertainty gives it; got {type(rows).__name__}"
-                raise TypeError(message)
-            if rows is not None and not len(rows):
-                message = "there are no rows to draw; at least one is needed"
-                raise ValueError(message)
-            if rows is not None and not np.isfinite([rows.data, rows.knowledge]).all():
-                message = "uncertainties must be finite to be drawn"
-                raise ValueError(message)
+    points_: list[PathCollection]
+
+    def __init__(self, uncertainty: Uncertainty, uncertainty_ood: Uncertainty | None = None) -> None:
+        _check_drawable(uncertainty)
+        if uncertainty_ood is not None:
+            _check_drawable(uncertainty_ood)
         self.uncertainty = uncertainty
-        self.outside = outside
+        self.uncertainty_ood = uncertainty_ood
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,  # noqa: ANN401 (any model that knows its uncertainty)
-        X: Any,  # noqa: ANN401 (anything the model reads)
-        X_out: Any = None,  # noqa: ANN401 (anything the model reads)
-        *,
-        ax: Axes | None = None,
+        cls, estimator: Estimator, X: Table, X_ood: Table | None = None, *, ax: Axes | None = None
     ) -> Self:
-        """Ask a model how unsure it is of rows, and draw it.
+        """Draw the uncertainties that a fitted estimator predicts.
 
         Parameters
         ----------
-        estimator : fitted model, on its own, at the end of a pipeline or inside a search
-        X : table of shape (n, features)
-        X_out : table of shape (k, features), optional
-            Rows from outside the domain.
+        estimator : fitted estimator, alone, at the end of a pipeline or inside a search
+        X, X_ood : tables of shape (n, features) and (k, features)
+            In-domain rows and, optionally, out-of-domain rows.
         ax : matplotlib Axes or None
-            None makes a new figure.
         """
-        model = unwrap(estimator, "predict_uncertainty")
-        outside = None if X_out is None else model.predict_uncertainty(X_out)
-        return cls.from_predictions(model.predict_uncertainty(X), outside, ax=ax)
+        predict_uncertainty = unwrap(estimator, "predict_uncertainty").predict_uncertainty
+        return cls(predict_uncertainty(X), None if X_ood is None else predict_uncertainty(X_ood)).plot(ax)
 
     @classmethod
     def from_predictions(
-        cls, uncertainty: Uncertainty, outside: Uncertainty | None = None, *, ax: Axes | None = None
+        cls, uncertainty: Uncertainty, uncertainty_ood: Uncertainty | None = None, *, ax: Axes | None = None
     ) -> Self:
-        """Draw uncertainties.
+        """Draw uncertainties; the same as ``UncertaintyDisplay(uncertainty, uncertainty_ood).plot(ax)``."""
+        return cls(uncertainty, uncertainty_ood).plot(ax)
 
-        Parameters
-        ----------
-        uncertainty : Uncertainty
-            Of in-domain rows.
-        outside : Uncertainty, optional
-            Of rows from outside the domain.
-        ax : matplotlib Axes or None
-            None makes a new figure.
-        """
-        return cls(uncertainty, outside).plot(ax)
-
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the points, on a logarithmic scale if any is above zero; zeros then lie at the smallest value above it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        UncertaintyDisplay
-            This display, which now holds what it drew.
-        """
-        self.ax_: Axes = new_axes()[0] if ax is None else ax
-        self.figure_: Figure | SubFigure = self.ax_.figure
-        groups = [self.uncertainty] if self.outside is None else [self.uncertainty, self.outside]
-        data_floor = _smallest_positive([group.data for group in groups])
-        knowledge_floor = _smallest_positive([group.knowledge for group in groups])
+    def _draw(self) -> None:
+        samples = [self.uncertainty] if self.uncertainty_ood is None else [self.uncertainty, self.uncertainty_ood]
+        lowest_data = _smallest_positive([sample.data for sample in samples])
+        lowest_knowledge = _smallest_positive([sample.knowledge for sample in samples])
+        self.points_ = []
         styles = [("in domain", BLUE, "o"), ("out of domain", ORANGE, "^")]
-        self.points_: list[PathCollection] = []
-        for group, (label, colour, marker) in zip(groups, styles, strict=False):
-            data, knowledge = (_thinned(part) for part in (group.data, group.knowledge))
+        for sample, (label, colour, marker) in zip(samples, styles, strict=False):
+            data, knowledge = (_thinned(part) for part in (sample.data, sample.knowledge))
             points = self.ax_.scatter(
-                np.maximum(data, data_floor),
-                np.maximum(knowledge, knowledge_floor),
+                np.maximum(data, lowest_data),
+                np.maximum(knowledge, lowest_knowledge),
                 label=label,
                 c=colour,
                 marker=marker,
@@ -138,20 +103,31 @@ class UncertaintyDisplay:
                 linewidths=0,
             )
             self.points_.append(points)
-        if data_floor > 0.0:
-            scale_by_logarithm(self.ax_.xaxis, data_floor, max(group.data.max() for group in groups))
-        if knowledge_floor > 0.0:
-            scale_by_logarithm(self.ax_.yaxis, knowledge_floor, max(group.knowledge.max() for group in groups))
-        self.ax_.set_xlabel(f"data uncertainty ({self.uncertainty.unit})")
-        self.ax_.set_ylabel(f"knowledge uncertainty ({self.uncertainty.unit})")
-        if self.outside is not None:
+        if lowest_data > 0.0:
+            set_log_scale(self.ax_.xaxis, lowest_data, max(sample.data.max() for sample in samples))
+        if lowest_knowledge > 0.0:
+            set_log_scale(self.ax_.yaxis, lowest_knowledge, max(sample.knowledge.max() for sample in samples))
+        unit = self.uncertainty.unit
+        self.ax_.set(xlabel=f"data uncertainty ({unit})", ylabel=f"knowledge uncertainty ({unit})")
+        if self.uncertainty_ood is not None:
             self.ax_.legend(frameon=False)
-        plain(self.ax_)
-        return self
+        hide_spines(self.ax_)
+
+
+def _check_drawable(uncertainty: Uncertainty) -> None:
+    if not isinstance(uncertainty, Uncertainty):
+        message = f"an Uncertainty is needed, as predict_uncertainty returns it; got {type(uncertainty).__name__}"
+        raise TypeError(message)
+    if not len(uncertainty):
+        message = "there are no rows to draw; at least one is needed"
+        raise ValueError(message)
+    if not np.isfinite([uncertainty.data, uncertainty.knowledge]).all():
+        message = "uncertainties must be finite to be drawn"
+        raise ValueError(message)
 
 
 def _smallest_positive(parts: list[Floats]) -> float:
-    """Return where zeros are drawn on a logarithmic scale: at the smallest value above, or at zero if there is none."""
+    """Return the smallest value above zero, or zero if there is none."""
     values = np.concatenate(parts)
     positive = values[values > 0.0]
     return float(positive.min()) if positive.size else 0.0

@@ -10,7 +10,8 @@ from epiboost._posterior.uncertainty import Measure
 from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.explain import Attribution
-from epiboost.explain.shapley import attribute_all
+from epiboost.explain.explainer import attribute_all
+from epiboost.explain.sampling import Sampling
 from epiboost.report.facts import Driver, Kind
 from epiboost.report.formatting import distinct
 from epiboost.report.predictions import Answers
@@ -55,7 +56,7 @@ class Explained:
         shares = [_shares(found.values[self.sampled]) for found in self.by_measure.values()]
         if not shares:
             return ()
-        names = next(iter(self.by_measure.values())).names
+        names = next(iter(self.by_measure.values())).feature_names
         total = np.sum(shares, axis=0)
         return tuple(names[place] for place in np.argsort(-total, kind="stable") if total[place] > 0.0)
 
@@ -66,7 +67,7 @@ class Explained:
         for row in uncertain.tolist() if place else ():
             explained = self.by_measure.get("knowledge" if marked[row] == "unfamiliar" else "data")
             if explained is not None and explained.values[place[row]].max() > 0.0:
-                found[row] = distinct(explained.names)[int(explained.values[place[row]].argmax())]
+                found[row] = distinct(explained.feature_names)[int(explained.values[place[row]].argmax())]
         return found
 
 
@@ -93,7 +94,7 @@ def explained(
         rows_of(X, rows),
         measures,
         background=rows_of(X, evenly(len(answers), _N_BACKGROUND)),
-        n_coalitions=n_coalitions,
+        sampling=Sampling(n_coalitions=n_coalitions),
         verbose=verbose,
     )
     return Explained(rows, np.isin(rows, sample), dict(zip(measures, found, strict=True)))
@@ -115,7 +116,7 @@ def explained_other(
         rows_of(tables[1], evenly(len(theirs), _FEWEST_SAMPLED)),
         ["knowledge"],
         background=rows_of(tables[0], evenly(len(own), _N_BACKGROUND)),
-        n_coalitions=max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features),
+        sampling=Sampling(n_coalitions=max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features)),
         verbose=verbose,
     )
     return (_driver("knowledge", found[0], np.ones(len(found[0]), dtype=bool), other=True),)
@@ -131,7 +132,7 @@ def _driver(measure: Measure, found: Attribution, sampled: AnyArray, *, other: b
     shares = _shares(found.values[sampled])
     order = np.argsort(-shares, kind="stable")[:_SHOWN_DRIVERS]
     order = order[shares[order] >= _LEAST_SHARE]
-    named = distinct(found.names)
+    named = distinct(found.feature_names)
     return Driver(
         other, measure, tuple(named[place] for place in order), tuple(shares[order].tolist()), len(shares) - len(order)
     )

@@ -9,7 +9,7 @@ from epiboost._inputs.raw_values import names_of
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._posterior.unwrap import Wrapped
 from epiboost._typing import AnyArray
-from epiboost.explain.game import numbers_of
+from epiboost.explain.game import numeric_rows
 from epiboost.report.formatting import distinct
 from epiboost.report.model_facts import inner_of
 from epiboost.report.ood_facts import NewColumn, Novelty
@@ -40,7 +40,7 @@ def novelty_of(asked: Wrapped, X: Any, n_rows: int) -> tuple[Novelty, AnyArray]:
     ground: FeatureRanges | None = getattr(inner, "feature_ranges_", None)
     if schema is None or not (schema.categories or ground):
         return Novelty(ranges=False, n_rows=0, n_unseen=0, columns=(), clear=False), np.zeros(n_rows, dtype=bool)
-    rows = numbers_of(asked.model, asked.rows(X))
+    rows = numeric_rows(asked.model, asked.rows(X))
     of_categories = schema.is_categorical
     unseen = (rows == -1.0) & of_categories
     beyond = np.zeros_like(unseen) if ground is None else ground.beyond(rows) & ~of_categories

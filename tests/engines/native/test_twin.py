@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.support import reference
 
 from epiboost._binning.bins import Bins
 from epiboost._boosting.objectives import Normal
 from epiboost._boosting.recipe import Recipe
 from epiboost._native import available_instruction_sets, native
 from epiboost.engines.native.chains import options_of
+from tests.support import reference
 
 OBJECTIVES = {
     "normal": (0, (0.0, 0.0)),

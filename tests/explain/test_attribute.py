@@ -1,4 +1,4 @@
-"""Shapley values of uncertainty: they add up, they find the feature that left its range, they take any table."""
+"""Shapley values of uncertainty: they add up, find the feature out of its range, and take any table."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,12 +7,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost.explain import Attribution, attribute
+from epiboost.explain import attribute
 
 pytest.importorskip("shap", reason="explaining needs shap")
 
@@ -38,31 +37,33 @@ def models():
     }
 
 
-def measure_of(model, rows, of, label=None):
+def predicted_measure(model, rows, measure, label=None):
     posterior = model.predict_posterior(rows)
-    if of != "mean":
-        return getattr(posterior.uncertainty(), of)
+    if measure != "mean":
+        return getattr(posterior.uncertainty(), measure)
     return posterior.mean if label is None else posterior.mean[:, list(model.classes_).index(label)]
 
 
-@pytest.mark.parametrize("of", MEASURES)
+@pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("kind", ["regressor", "binary", "several", "calibrated regressor", "calibrated classifier"])
-def test_values_add_up_to_the_measure_less_its_background_mean(models, kind, of):
-    model, rows, usual = models[kind], X[300:312], X[:30]
+def test_values_add_up_to_the_measure_less_its_background_mean(models, kind, measure):
+    model, rows, background = models[kind], X[300:312], X[:30]
     label = None
-    if of == "mean" and hasattr(model, "classes_"):
+    if measure == "mean" and hasattr(model, "classes_"):
         label = model.classes_[1]
-    found = attribute(model, rows, of, background=usual, label=label)
-    measure, base = measure_of(model, rows, of, label), measure_of(model, usual, of, label).mean()
+    found = attribute(model, rows, measure, background=background, label=label)
+    output = predicted_measure(model, rows, measure, label)
+    base = predicted_measure(model, background, measure, label).mean()
+    assert found.measure == measure
     assert found.values.shape == (12, 4)
-    assert found.base == pytest.approx(base, rel=1e-9)
-    np.testing.assert_allclose(found.values.sum(axis=1), measure - base, rtol=1e-6, atol=1e-6 * np.abs(measure).max())
-    np.testing.assert_allclose(found.measure, measure, rtol=1e-6)
+    assert found.base_values == pytest.approx(np.full(12, base), rel=1e-9)
+    np.testing.assert_allclose(found.values.sum(axis=1), output - base, rtol=1e-6, atol=1e-6 * np.abs(output).max())
+    np.testing.assert_allclose(found.output, output, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("seed", "feature"), [(0, 0), (1, 3)])
 def test_the_feature_that_leaves_its_training_range_comes_first_for_knowledge(seed, feature):
-    """One that the target depends on strongly: for one that hardly matters the members agree beyond its range too."""
+    """The target depends on it strongly; for an irrelevant feature the members agree outside its range too."""
     random = np.random.default_rng(seed)
     train = random.normal(size=(3000, 5))
     y = train.sum(axis=1) + 2 * train[:, feature] + 0.3 * random.normal(size=3000)
@@ -85,22 +86,22 @@ def test_a_category_that_training_has_not_seen_comes_first_for_knowledge():
 
 
 def test_values_of_few_features_are_exact():
-    """Of two features the Shapley value is written down in one line."""
+    """The Shapley values of two features have a short formula."""
     model = EpiBoostRegressor(**SMALL).fit(X[:200, :2], Y[:200])
-    row, usual = X[300:301, :2], X[:20, :2]
+    row, background = X[300:301, :2], X[:20, :2]
 
     def value(*, first, second):
-        table = usual.copy()
-        table[:, 0] = row[0, 0] if first else usual[:, 0]
-        table[:, 1] = row[0, 1] if second else usual[:, 1]
+        table = background.copy()
+        table[:, 0] = row[0, 0] if first else background[:, 0]
+        table[:, 1] = row[0, 1] if second else background[:, 1]
         return model.predict_uncertainty(table).knowledge.mean()
 
     alone = value(first=True, second=False) - value(first=False, second=False)
     expected = (alone + value(first=True, second=True) - value(first=False, second=True)) / 2
-    assert attribute(model, row, background=usual).values[0, 0] == pytest.approx(expected, rel=1e-9)
+    assert attribute(model, row, background=background).values[0, 0] == pytest.approx(expected, rel=1e-9)
 
 
-def test_a_feature_that_no_tree_asks_for_adds_nothing():
+def test_a_feature_that_no_tree_splits_on_has_values_of_zero():
     table = np.column_stack([X[:, 0], np.zeros(len(X))])
     model = EpiBoostRegressor(**SMALL).fit(table, X[:, 0])
     rows = np.column_stack([X[:10, 0], np.full(10, 7.0)])
@@ -108,7 +109,7 @@ def test_a_feature_that_no_tree_asks_for_adds_nothing():
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_frames_with_categories_and_missing_values_are_explained_alike(library):
+def test_frames_of_all_libraries_give_the_same_values(library):
     random = np.random.default_rng(3)
     size = np.where(random.random(120) < 0.2, np.nan, random.normal(size=120))
     town = [None if draw < 0.1 else ("a" if draw < 0.5 else "b") for draw in random.random(120)]
@@ -117,9 +118,9 @@ def test_frames_with_categories_and_missing_values_are_explained_alike(library):
     model = EpiBoostRegressor(**SMALL).fit(library(columns), y)
     rows = library({"town": town[:8], "size": columns["size"][:8]})
     found = attribute(model, rows, "total", background=library(columns))
-    assert found.names == ("size", "town")
+    assert found.feature_names == ("size", "town")
     assert found.data[:, 1].tolist() == town[:8]
-    np.testing.assert_allclose(found.measure, model.predict_uncertainty(rows).total, rtol=1e-6)
+    np.testing.assert_allclose(found.output, model.predict_uncertainty(rows).total, rtol=1e-6)
     plain = attribute(
         EpiBoostRegressor(**SMALL).fit(pd.DataFrame(columns), y),
         pd.DataFrame(columns)[:8],
@@ -130,8 +131,8 @@ def test_frames_with_categories_and_missing_values_are_explained_alike(library):
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e9])
-def test_the_unit_of_the_target_is_irrelevant(unit):
-    """Variances may be as small as 1e-18, and are no rounding errors."""
+def test_values_scale_with_the_unit_of_the_target(unit):
+    """Variances as small as 1e-18 are not rounding errors."""
     wide = np.random.default_rng(5).normal(size=(200, 12))
     y = wide[:, 0] + 0.1 * np.random.default_rng(6).normal(size=200)
     small, plain = (EpiBoostRegressor(**SMALL).fit(wide, scale * y) for scale in (unit, 1.0))
@@ -140,15 +141,15 @@ def test_the_unit_of_the_target_is_irrelevant(unit):
     assert found.any()
 
 
-def test_large_numbers_that_differ_little_are_told_apart():
-    """Seconds since 1970, say: one part in a million is a day."""
+def test_small_differences_of_large_numbers_are_not_lost():
+    """For example seconds since 1970, where one part in a million is a day."""
     table = np.column_stack([1.7e9 + 1e4 * X[:, 0], X[:, 1]])
     model = EpiBoostRegressor(**SMALL).fit(table, 5 * X[:, 0])
     found = attribute(model, table[:20], "mean", background=table)
     assert found.importance[0] > 10 * found.importance[1]
 
 
-def test_the_same_seed_gives_the_same_values_and_the_global_generator_is_left_alone():
+def test_the_same_seed_gives_the_same_values_and_keeps_the_global_generator():
     wide = np.random.default_rng(4).normal(size=(100, 12))
     model = EpiBoostRegressor(**SMALL).fit(wide, wide[:, 0])
     before = np.random.get_state()[1].tolist()  # noqa: NPY002
@@ -158,50 +159,42 @@ def test_the_same_seed_gives_the_same_values_and_the_global_generator_is_left_al
     assert not np.array_equal(first, other)
 
 
-def test_many_rows_are_explained_in_parts_that_agree_with_the_whole(models, monkeypatch):
+def test_parts_of_many_rows_have_the_values_of_all_rows_together(models, monkeypatch):
     from epiboost.explain import shapley
 
-    whole = attribute(models["regressor"], X[:25], background=X[300:310])
+    together = attribute(models["regressor"], X[:25], background=X[300:310])
     monkeypatch.setattr(shapley, "_ROWS_TOGETHER", 10)
     parts = attribute(models["regressor"], X[:25], background=X[300:310])
-    np.testing.assert_allclose(parts.values, whole.values, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(parts.values, together.values, rtol=1e-9, atol=1e-15)
 
 
-def test_a_pipeline_is_explained_by_what_its_model_is_given():
+def test_a_pipeline_is_explained_by_its_transformed_features():
     pipeline = make_pipeline(StandardScaler(), EpiBoostRegressor(**SMALL)).fit(X, Y)
     found = attribute(pipeline, X[:6], background=X[:50])
     scaled = pipeline[0].transform(X[:6])
     np.testing.assert_allclose(found.data.astype(float), scaled)
-    np.testing.assert_allclose(found.measure, pipeline[-1].predict_uncertainty(scaled).knowledge, rtol=1e-6)
+    np.testing.assert_allclose(found.output, pipeline[-1].predict_uncertainty(scaled).knowledge, rtol=1e-6)
 
 
-def test_a_forest_explains_its_knowledge_and_says_that_it_has_no_data_uncertainty(capsys):
+def test_a_forest_has_knowledge_but_no_data_uncertainty_to_explain(capsys):
     model = EpiBoostRegressor(engine="forest", ensemble="virtual", n_members=4, n_estimators=20, random_state=0)
     model.fit(X, Y)
     found = attribute(model, X[:5], background=X[:20])
-    np.testing.assert_allclose(found.measure, model.predict_uncertainty(X[:5]).knowledge, rtol=1e-6)
+    np.testing.assert_allclose(found.output, model.predict_uncertainty(X[:5]).knowledge, rtol=1e-6)
     capsys.readouterr()
     with pytest.raises(ValueError, match="data uncertainty is not known"):
         attribute(model, X[:5], "data", background=X[:20])
     assert capsys.readouterr().out == ""
 
 
-def test_one_member_has_no_knowledge_to_explain():
+def test_a_single_member_has_no_knowledge_to_explain():
     model = EpiBoostRegressor(**{**SMALL, "ensemble": "single"}).fit(X, Y)
-    with pytest.raises(ValueError, match="one member alone has no knowledge uncertainty"):
+    with pytest.raises(ValueError, match="a single member has no knowledge uncertainty"):
         attribute(model, X[:5], background=X[:20])
     assert attribute(model, X[:5], "data", background=X[:20]).values.any()
 
 
-def test_features_that_add_nothing_are_not_named():
-    found = Attribution(np.array([[0.0, 0.0], [0.5, -0.1]]), 1.0, ("a", "b"), np.zeros((2, 2)), "total", "nats")
-    assert found.first(2).tolist() == [["", ""], ["a", ""]]
-    still = Attribution(np.zeros((1, 2)), 1.0, ("a", "b"), np.zeros((1, 2)), "total", "nats")
-    assert still.leading == ()
-    assert "1 row, 2 features, first none" in repr(still)
-
-
-def test_threads_do_not_disturb_one_another():
+def test_threads_give_the_values_of_a_single_thread():
     wide = np.random.default_rng(4).normal(size=(60, 12))
     model = EpiBoostRegressor(**{**SMALL, "n_estimators": 10}).fit(wide, wide[:, 0])
     alone = attribute(model, wide[:3], n_coalitions=60, background=wide).values
@@ -210,89 +203,27 @@ def test_threads_do_not_disturb_one_another():
         assert all(np.array_equal(values, alone) for values in found)
 
 
-def test_the_probability_of_the_named_class_is_explained(models):
+def test_the_probability_of_the_given_label_is_explained(models):
     model = models["several"]
     found = attribute(model, X[:4], "mean", label="mid", background=X[300:320])
     assert (found.unit, found.label) == ("probability", "mid")
-    np.testing.assert_allclose(found.measure, model.predict_proba(X[:4])[:, list(model.classes_).index("mid")])
+    np.testing.assert_allclose(found.output, model.predict_proba(X[:4])[:, list(model.classes_).index("mid")])
     assert attribute(models["binary"], X[:4], "mean", background=X[:9]).label
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "words"),
     [
-        ((X[:5], "noise"), {}, "of must be one of 'knowledge', 'data', 'total', 'mean'; got 'noise'"),
+        ((X[:5], "noise"), {}, "measure must be one of 'knowledge', 'data', 'total', 'mean'; got 'noise'"),
         ((X[:1],), {}, "give a background"),
-        ((X[:5],), {"n_background": 0}, "n_background must be a whole number of at least 1"),
-        ((X[:5],), {"n_coalitions": 3}, "n_coalitions must be a whole number of at least 8"),
-        ((X[:5],), {"label": "mid"}, "label names a class"),
+        ((X[:5],), {"n_background": 0}, "n_background must be an integer of at least 1"),
+        ((X[:5],), {"n_coalitions": 3}, "n_coalitions must be an integer of at least 8"),
+        ((X[:5],), {"label": "mid"}, "label is for measure='mean' of a classifier"),
         ((X[:5], "mean"), {}, "label must be one of"),
         ((X[:5], "mean"), {"label": "huge"}, "got 'huge'"),
         ((X[:5, :2],), {}, "features"),
     ],
 )
-def test_what_makes_no_sense_is_refused(models, arguments, options, words):
+def test_arguments_that_are_not_allowed_are_refused(models, arguments, options, words):
     with pytest.raises(ValueError, match=words):
         attribute(models["several"], *arguments, **options)
-
-
-def test_the_result_lists_features_in_order_and_becomes_a_frame():
-    values = np.array([[0.1, -0.9], [0.2, 0.3]])
-    found = Attribution(values, 1.0, ("a", "b"), values, of="total", unit="variance")
-    assert found.order.tolist() == [1, 0]
-    assert found.first(2).tolist() == [["a", ""], ["b", "a"]]
-    assert found.measure == pytest.approx([0.2, 1.5])
-    assert "first b, a" in repr(found)
-    for backend in ("pandas", "polars", "pyarrow"):
-        assert list(found.to_frame(backend)["b"].to_numpy()) == [-0.9, 0.3]
-    with pytest.raises(ValueError, match="backend must be one of"):
-        found.to_frame("dask")
-
-
-def test_the_summary_draws_the_most_important_features_a_point_a_row():
-    from epiboost.plots import AttributionDisplay
-
-    values = np.array([[0.1, -0.9, 0.0], [0.2, 0.3, 0.0]])
-    data = np.array([[1.0, "a", 5], [2.0, "b", None]], dtype=object)
-    found = Attribution(values, 1.0, ("small", "large $x$", "none"), data, of="total", unit="variance")
-    display = AttributionDisplay(found, max_features=2).plot(Figure().subplots())
-    assert [label.get_text() for label in display.ax_.get_yticklabels()] == [r"large \$x\$", "small"]
-    np.testing.assert_allclose(np.sort(display.points_[0].get_offsets()[:, 0]), [-0.9, 0.3])
-    assert display.ax_.get_xlabel() == "added to total uncertainty (variance)"
-    key = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert key == ["low value of the feature", "high value", "category"]
-    assert len(display.points_[0].get_facecolors()) == 1  # categories have no order
-    assert len(display.points_[1].get_facecolors()) == 2
-
-
-def test_the_bars_of_a_row_lead_from_the_usual_to_its_own_measure():
-    from epiboost.plots import RowAttributionDisplay
-
-    values = np.array([[9.0, 9.0, 9.0, 9.0], [0.1, -0.9, 0.5, 0.2]])
-    data = np.array([[0.0] * 4, [1.25, 2.0, 3.0, np.nan]])
-    found = Attribution(values, 1.0, ("a", "b", "c", "d"), data, of="mean", unit="probability", label="yes")
-    display = RowAttributionDisplay(found, 1, max_features=2).plot(Figure().subplots())
-    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["b = 2", "c = 3", "2 others"]
-    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in display.bars_]
-    np.testing.assert_allclose(bars, [(1.0, 0.1), (0.1, 0.6), (0.6, 0.9)])
-    assert display.ax_.get_xlabel() == "probability of yes"
-    low, high = sorted(display.ax_.get_xlim())
-    assert low < 0.1
-    assert high > 1.0
-
-
-def test_pictures_are_made_from_a_model_and_refuse_what_they_cannot_draw(models):
-    from epiboost.plots import AttributionDisplay, RowAttributionDisplay
-
-    model = models["regressor"]
-    summary = AttributionDisplay.from_estimator(model, X[:9], background=X[:20], ax=Figure().subplots())
-    np.testing.assert_allclose(summary.attribution.values, attribute(model, X[:9], background=X[:20]).values)
-    row = RowAttributionDisplay.from_estimator(model, X[:9], 3, of="data", background=X[:20], ax=Figure().subplots())
-    assert (row.attribution.of, row.row) == ("data", 3)
-    with pytest.raises(TypeError, match="an Attribution is needed"):
-        AttributionDisplay(X)
-    for strange in (9, "a"):
-        with pytest.raises(ValueError, match="row must be one of the 9 rows"):
-            RowAttributionDisplay(row.attribution, strange)
-    with pytest.raises(ValueError, match="max_features must be"):
-        AttributionDisplay(row.attribution, max_features=0)

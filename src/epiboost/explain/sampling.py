@@ -1,0 +1,44 @@
+"""How many background rows and coalitions the Shapley values are estimated from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from epiboost._typing import AnyArray
+
+_FEWEST_COALITIONS = 512
+_COALITIONS_PER_FEATURE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Sizes and seed of the samples; see `epiboost.explain.attribute`.
+
+    >>> Sampling().coalitions(4), Sampling(n_coalitions=100).coalitions(4)
+    (512, 100)
+    """
+
+    n_background: int = 50
+    n_coalitions: int | None = None
+    random_state: int | None = 0
+
+    def background(self, rows: AnyArray) -> AnyArray:
+        """Return at most ``n_background`` of the rows, drawn at random, in their order."""
+        n_rows = _check_integer("n_background", self.n_background, 1)
+        if len(rows) <= n_rows:
+            return rows
+        drawn = np.random.default_rng(self.random_state).choice(len(rows), n_rows, replace=False)
+        return rows[np.sort(drawn)]
+
+    def coalitions(self, n_features: int) -> int:
+        """Return the number of coalitions to evaluate."""
+        if self.n_coalitions is None:
+            return max(_FEWEST_COALITIONS, _COALITIONS_PER_FEATURE * n_features)
+        return _check_integer("n_coalitions", self.n_coalitions, 2 * n_features)
+
+
+def _check_integer(name: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        message = f"{name} must be an integer of at least {least}; got {value!r}"
+        raise ValueError(message)
+    return int(value)
