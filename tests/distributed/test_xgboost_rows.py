@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from epiboost import EpiBoostRegressor
 from epiboost._boosting.gradient_grid import on_grid
 from epiboost._boosting.recipe import Recipe
 from epiboost._boosting.step_sizes import steps_of
 from epiboost._boosting.variance_guard import totals_here
-from epiboost._inputs.table import KnownColumns, check_regression_target, check_table
-from epiboost.distributed.partitions import aligned_partitions, some_rows
+from epiboost._inputs.target import Numbers
+from epiboost.distributed.fit import partitioned_schema
+from epiboost.distributed.partitions import aligned_partitions
 from epiboost.distributed.rows import checked_parts, partitioned_rows
 from epiboost.engines.xgboost import leaves as xgboost_leaves
 from epiboost.engines.xgboost.distributed import DistributedObjective
@@ -40,12 +40,11 @@ def synchronous():
 def rows_of(table, parts, weight=None):
     """Return the rows of a table in partitions as XGBoost gets them."""
     X, y = in_partitions(table, parts)
-    known = EpiBoostRegressor()
-    check_table(known, some_rows(X), reset=True)
+    schema = partitioned_schema(X, categorical_features="auto", owner="EpiBoostRegressor")
     lazy_weight = None if weight is None else dd.from_pandas(pd.Series(weight), npartitions=parts)
     aligned = aligned_partitions(X, y, lazy_weight)
-    checked = checked_parts(aligned, KnownColumns(known), check_regression_target, 3)
-    return partitioned_rows(checked, n_features=3, max_bins=255)
+    checked = checked_parts(aligned, schema.transform, Numbers.check, 3)
+    return partitioned_rows(checked, n_features=3, max_bins=255, target=Numbers())
 
 
 def gradients(table, parts, order, seed=7, tree_calls=3):
@@ -78,8 +77,8 @@ def test_the_noise_of_a_row_does_not_depend_on_the_partitions(table):
 def test_numbers_beyond_single_precision_become_the_largest_number():
     column, largest = np.array([1e300, -1e300, np.nan, 2.5]), np.finfo(np.float32).max
     X, y = da.from_array(column[:, np.newaxis], chunks=2), da.from_array(np.zeros(4), chunks=2)
-    checked = checked_parts(aligned_partitions(X, y, None), lambda part: part, check_regression_target, 1)
-    rows = partitioned_rows(checked, n_features=1, max_bins=255)
+    checked = checked_parts(aligned_partitions(X, y, None), lambda part: part, Numbers.check, 1)
+    rows = partitioned_rows(checked, n_features=1, max_bins=255, target=Numbers())
     got = np.concatenate([part.X for part in dask.compute(*rows.parts)])
     np.testing.assert_array_equal(got[:, 0], np.array([largest, -largest, np.nan, 2.5], np.float32))
 

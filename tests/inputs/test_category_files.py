@@ -34,7 +34,7 @@ def test_categories_of_any_type_are_the_same_after_saving(tmp_path):
     again = EpiBoostRegressor.load(tmp_path / "model.epib")
     fractions = {0.1, 1e300, -0.5, 3, np.inf, 4, 5, 7}
     expected = [set(texts), set(values["integer"].tolist()), fractions]
-    assert [set(vocabulary.values) for vocabulary in again.vocabularies_] == expected
+    assert [set(categories) for categories in again.categories_] == expected
     np.testing.assert_array_equal(parameters_of(again, frame), parameters_of(model, frame))
 
 
@@ -88,13 +88,13 @@ def negative_key(_header, arrays):
 @pytest.mark.parametrize(
     ("forge", "fault"),
     [
-        (too_large, "hold 1000000003 values, their text 33"),
-        (without_the_first, "not have as many values as the encoding has codes"),
-        (without_categories, "not have as many values as the encoding has codes"),
+        (too_large, "have 1000000003 values, their text has 33"),
+        (without_the_first, "not have as many categories as the encoding has codes"),
+        (without_categories, "not have as many categories as the encoding has codes"),
         (without_a_kind, "without a kind must be empty"),
         (ends_descend, "category_ends must ascend to the length"),
         (ends_too_far, "category_ends must ascend to the length"),
-        (duplicate_text, "values of a vocabulary must be distinct"),
+        (duplicate_text, "values of a categorical column must be distinct"),
         (invalid_text, "codec can't decode"),
         (wider_text, "category_text must be bytes"),
         (key_too_large, "keys of a group must lie between 0 and 30; got 0 to 31"),

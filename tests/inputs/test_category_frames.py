@@ -156,6 +156,7 @@ def test_categories_of_another_type_at_prediction_are_refused(trained, predicted
 def test_text_at_prediction_in_a_numeric_column_beside_categories_is_refused():
     model = city_model(n_estimators=5).fit(FRAME, Y)
     with pytest.raises(
-        ValueError, match=r"not numbers: 'size' \(String, such as 'large'\); they held numbers in training, or nothing"
+        ValueError,
+        match=r"not numbers: 'size' \(String, such as 'large'\); in training they held numbers or were empty",
     ):
         model.predict(FRAME.assign(size="large"))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
-from epiboost._inputs.categories import UNSEEN, Vocabulary, factor_of
+from epiboost._inputs.categories import UNSEEN, Categories, factorize
 from tests.support.compare import parameters_of
 from tests.support.frames import FRAMES, every_library
 from tests.support.models import small_regressor
@@ -17,7 +17,7 @@ fractions = st.floats(-1e6, 1e6).filter(lambda value: value and abs(value) > 1e-
 
 def codes(known, values):
     """Return the codes of values among known categories."""
-    return Vocabulary.of(factor_of(np.asarray(known), "v")).codes(factor_of(np.asarray(values), "v"), "v")
+    return Categories.fit(factorize(np.asarray(known), "v")).encode(factorize(np.asarray(values), "v"), "v")
 
 
 @every_library

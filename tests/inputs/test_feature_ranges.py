@@ -5,29 +5,34 @@ import pandas as pd
 import pytest
 
 from epiboost import EpiBoostRegressor
-from epiboost._inputs.feature_ranges import Ground
+from epiboost._inputs.schema import ColumnSchema
 from tests.support.models import every_estimator, small_estimator, small_regressor
 
 FRAME = pd.DataFrame({"size": [1.0, 3.0, 2.0, 9.0], "age": [np.nan, 5.0, 7.0, 6.0], "town": ["a", "b", "a", "b"]})
 Y = np.array([1.0, 2.0, 3.0, 4.0])
 
 
+def ranges_of(table):
+    """Return the ranges of a numeric table."""
+    return ColumnSchema("EpiBoostRegressor", table.shape[1]).with_ranges(table).ranges
+
+
 def test_ranges_are_those_of_the_rows_of_positive_weight():
-    ground = small_regressor().fit(FRAME, Y, sample_weight=[1, 1, 1, 0]).feature_ranges_
-    np.testing.assert_array_equal(ground.low, [1.0, 5.0, np.nan])
-    np.testing.assert_array_equal(ground.high, [3.0, 7.0, np.nan])
-    assert ground.gaps.tolist() == [False, True, True]
+    ranges = small_regressor().fit(FRAME, Y, sample_weight=[1, 1, 1, 0]).feature_ranges_
+    np.testing.assert_array_equal(ranges.low, [1.0, 5.0, np.nan])
+    np.testing.assert_array_equal(ranges.high, [3.0, 7.0, np.nan])
+    assert ranges.missing.tolist() == [False, True, True]
 
 
 def test_values_are_out_of_range_when_well_beyond_the_training_values():
-    ground = Ground.of(np.array([[0.0, 4.0], [10.0, 4.0]]))
+    ranges = ranges_of(np.array([[0.0, 4.0], [10.0, 4.0]]))
     rows = np.array([[-1.0, 4.0], [-1.01, 4.0], [11.0, 4.1], [11.01, 3.9]])
-    assert ground.beyond(rows).tolist() == [[False, False], [True, False], [False, True], [True, True]]
+    assert ranges.beyond(rows).tolist() == [[False, False], [True, False], [False, True], [True, True]]
 
 
 def test_the_range_of_the_largest_numbers_is_unlimited():
-    ground = Ground.of(np.array([[-1.7e308], [1.7e308]]))
-    assert not ground.beyond(np.array([[1.79e308], [0.0]])).any()
+    ranges = ranges_of(np.array([[-1.7e308], [1.7e308]]))
+    assert not ranges.beyond(np.array([[1.79e308], [0.0]])).any()
 
 
 @every_estimator
@@ -35,7 +40,7 @@ def test_ranges_are_the_same_after_saving(estimator, tmp_path):
     model = small_estimator(estimator).fit(FRAME, Y if estimator == "regressor" else Y > 2)
     model.save(tmp_path / "model.epib")
     again = type(model).load(tmp_path / "model.epib").feature_ranges_
-    for name in ("low", "high", "gaps"):
+    for name in ("low", "high", "missing"):
         np.testing.assert_array_equal(getattr(again, name), getattr(model.feature_ranges_, name))
 
 

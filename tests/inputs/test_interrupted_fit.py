@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from epiboost._boosting.recipe import Recipe
 from epiboost._estimators import base as _base
-from epiboost._inputs.table import Dataset
+from epiboost._inputs.dataset import Dataset
 from epiboost.engines.native.engine import NativeEngine
 from tests.support.models import every_estimator, small_estimator
 

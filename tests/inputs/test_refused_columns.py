@@ -201,7 +201,7 @@ def test_dates_at_prediction_in_a_numeric_column_are_named_with_a_remedy(day):
 def test_the_error_for_text_in_a_numeric_column_allows_for_an_empty_training_column():
     frame = pd.DataFrame(named_columns(X))
     model = small_regressor().fit(frame.assign(b=np.nan), Y)
-    with pytest.raises(ValueError, match=r"'b' \(String, such as 'x'\); they held numbers in training, or nothing"):
+    with pytest.raises(ValueError, match=r"'b' \(String, such as 'x'\); in training they held numbers or were empty"):
         model.predict(frame.assign(b="x"))
 
 
