@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._boosting.recipe import EnsembleKind, Recipe
 from epiboost._estimators.provenance import Training
-from epiboost._estimators.reporting import Reporting
 from epiboost._files import model_file
 from epiboost._inputs.category_files import vocabularies_from_file, vocabularies_to_file
 from epiboost._inputs.columns import Vocabularies, without_unused
@@ -32,7 +31,7 @@ from epiboost.engines import Engine, Forest, check_asked, engine_named, forest_f
 _KINDS_OF_FILES = ("EpiBoostRegressor", "EpiBoostClassifier", "CalibratedRegressor", "CalibratedClassifier")
 
 
-class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseEpiBoost(PartitionedFit, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The steps of both estimators; the classes that users see are `EpiBoostRegressor` and `EpiBoostClassifier`."""
 
     _kinds: ClassVar[dict[str, type["BaseEpiBoost"]]] = {}

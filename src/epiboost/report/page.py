@@ -55,7 +55,7 @@ class Report:
     >>> from epiboost import EpiBoostRegressor
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> model = EpiBoostRegressor(n_members=2, n_estimators=20, random_state=0).fit(X[:100], X[:100, 0])
-    >>> model.report(X[100:], X[100:, 0])
+    >>> report(model, X[100:], X[100:, 0])
     Report('Can this regressor be trusted?', 100 rows)
     """
 
@@ -89,11 +89,11 @@ class Report:
 
 
 def report(
-    model: Any,  # noqa: ANN401 (any of the models)
+    estimator: Any,  # noqa: ANN401 (any of the models)
     X: Any,  # noqa: ANN401 (anything the model reads)
     y: npt.ArrayLike | None = None,
     *,
-    ood: Any = None,  # noqa: ANN401 (anything the model reads)
+    X_ood: Any = None,  # noqa: ANN401 (anything the model reads)
     path: str | os.PathLike[str] | None = None,
     title: str | None = None,
     explain: bool = True,
@@ -103,13 +103,13 @@ def report(
 
     Parameters
     ----------
-    model : fitted model
+    estimator : fitted model
         One of this package, calibrated or not, on its own, at the end of a pipeline or inside a search.
     X : table of shape (n, features)
         Rows that the model has not been trained, early-stopped or calibrated on.
     y : array of shape (n,), optional
         Their targets. Without them nothing can be said of errors.
-    ood : table of shape (k, features), optional
+    X_ood : table of shape (k, features), optional
         Rows from elsewhere, to be told from the others.
     path : str or path, optional
         Where to write the page.
@@ -141,13 +141,13 @@ def report(
     >>> X = rng.normal(size=(300, 2))
     >>> y = np.where(X[:, 0] + rng.normal(size=300) > 0, "yes", "no")
     >>> model = EpiBoostClassifier(n_members=3, n_estimators=30, random_state=0).fit(X[:150], y[:150])
-    >>> made = report(model, X[150:], y[150:], ood=X[150:] + 9)
+    >>> made = report(model, X[150:], y[150:], X_ood=X[150:] + 9)
     >>> made.facts.quality.error < 0.5, made.html.startswith("<!DOCTYPE html>")
     (True, True)
     """
     _check_packages(explain=explain)
-    _check_options(path, title, ood)
-    facts = gather(model, X, y, ood, explain=explain, title=title, verbose=verbose)
+    _check_options(path, title, X_ood)
+    facts = gather(estimator, X, y, X_ood, explain=explain, title=title, verbose=verbose)
     made = Report(page_of(facts), facts)
     if path is not None:
         made.save(path)

@@ -12,7 +12,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._estimators.base import BaseEpiBoost, of_another_kind
-from epiboost._estimators.reporting import Reporting
 from epiboost._files import model_file
 from epiboost._posterior.conformal import check_share, conformal_quantile, rows_for
 from epiboost._posterior.posterior import Posterior
@@ -26,7 +25,7 @@ _LEEWAY = 0.15
 _MISFIT = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
-class BaseCalibrated(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BaseCalibrated(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What both calibrated models share; the classes that users see are the two below."""
 
     def __init__(self, model: Any, *, scale_share: float = 0.25, random_state: int | None = 0) -> None:  # noqa: ANN401
