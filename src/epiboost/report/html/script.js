@@ -1,29 +1,29 @@
 "use strict";
 (() => {
-  const tip = document.getElementById("tip");
-  const said = document.getElementById("said");
+  const tooltip = document.getElementById("tooltip");
+  const announcement = document.getElementById("announcement");
   const rows = JSON.parse(document.getElementById("rows").textContent);
 
-  /* Build a tip of texts alone: whatever a value holds, it is shown and never read as markup. */
+  /* Tooltips are built from text nodes: values are shown as they are and never parsed as markup. */
   const element = (name, text) => {
-    const made = document.createElement(name);
-    if (text !== undefined) made.textContent = text;
-    return made;
+    const created = document.createElement(name);
+    if (text !== undefined) created.textContent = text;
+    return created;
   };
 
   const fill = (label, chart) => {
-    tip.replaceChildren();
-    if (chart !== "uncertainty") { tip.append(element("span", label)); return; }
+    tooltip.replaceChildren();
+    if (chart !== "uncertainty") { tooltip.append(element("span", label)); return; }
     const [head, ...values] = rows.rows[Number(label)];
     const list = element("dl");
     values.forEach((value, place) => {
-      if (place === rows.n_own) { const gap = element("div"); gap.className = "gap"; list.append(gap); }
+      if (place === rows.n_first) { const gap = element("div"); gap.className = "gap"; list.append(gap); }
       const term = element("dt"), shown = element("dd");
       term.append(element("bdi", rows.names[place]));
       shown.append(element("bdi", value));
       list.append(term, shown);
     });
-    tip.append(element("strong", head), list);
+    tooltip.append(element("strong", head), list);
   };
 
   for (const figure of document.querySelectorAll("figure[data-chart]")) {
@@ -40,13 +40,13 @@
       });
       order = [...marks.keys()].sort((one, other) => places[one][0] - places[other][0]);
     };
-    new ResizeObserver(() => { places = null; }).observe(document.body);  /* a filter moves what lies below it */
+    new ResizeObserver(() => { places = null; }).observe(document.body);  /* filtering moves what is below the table */
 
     const leave = () => {
-      if (current < 0) return;  /* the tip is another picture's */
+      if (current < 0) return;  /* the tooltip belongs to another chart */
       marks[current].classList.remove("near");
       current = -1;
-      tip.hidden = true;
+      tooltip.hidden = true;
     };
 
     const show = (mark, x, y) => {
@@ -55,12 +55,12 @@
         current = mark;
         marks[mark].classList.add("near");
         fill(marks[mark].getAttribute("aria-label"), chart);
-        said.textContent = [...tip.querySelectorAll("span, strong, dt, dd")].map((part) => part.textContent).join(", ");
+        announcement.textContent = [...tooltip.querySelectorAll("span, strong, dt, dd")].map((part) => part.textContent).join(", ");
       }
-      tip.hidden = false;
-      const wide = tip.offsetWidth, high = tip.offsetHeight;
-      tip.style.left = Math.max(6, Math.min(x + 16, innerWidth - wide - 6)) + "px";
-      tip.style.top = (y + 18 + high > innerHeight ? Math.max(6, y - high - 14) : y + 18) + "px";
+      tooltip.hidden = false;
+      const width = tooltip.offsetWidth, height = tooltip.offsetHeight;
+      tooltip.style.left = Math.max(6, Math.min(x + 16, innerWidth - width - 6)) + "px";
+      tooltip.style.top = (y + 18 + height > innerHeight ? Math.max(6, y - height - 14) : y + 18) + "px";
     };
 
     const nearest = (event) => {
@@ -76,7 +76,7 @@
     };
     picture.addEventListener("pointermove", nearest);
     picture.addEventListener("pointerdown", nearest);
-    /* A finger is lifted to read: what it has touched stays until it touches elsewhere. */
+    /* After a tap the tooltip stays until another place is touched. */
     picture.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") leave(); });
     document.addEventListener("pointerdown", (event) => { if (!picture.contains(event.target)) leave(); });
     picture.addEventListener("blur", leave);
@@ -93,7 +93,7 @@
     });
   }
 
-  /* The table: sorted by its heads, filtered by a word and a kind. */
+  /* The table can be sorted by its column heads and filtered by text and kind. */
   const table = document.getElementById("uncertain");
   const body = table.tBodies[0];
   const lines = [...body.rows];
@@ -110,7 +110,7 @@
     if (typeof other === "number") return 1;
     return one.localeCompare(other);
   };
-  const cut = () => {  /* on paper the first rows are printed, as they are sorted and filtered now */
+  const limitPrint = () => {  /* only the first rows are printed, in the current order */
     lines.filter((line) => !line.hidden).forEach((line, place) => line.classList.toggle("more", place >= 40));
   };
   heads.forEach((head, column) => {
@@ -125,15 +125,15 @@
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       lines.sort((one, other) => (down ? -1 : 1) * compare(value(one, column), value(other, column)));
       body.append(...lines);
-      cut();
+      limitPrint();
     });
   });
 
   const form = document.querySelector(".filter");
   const search = document.getElementById("search");
   const kind = document.getElementById("kind");
-  const found = document.getElementById("found");
-  const none = document.getElementById("none");
+  const output = document.getElementById("shown");
+  const empty = document.getElementById("empty");
   const filter = () => {
     const word = search.value.trim().toLocaleLowerCase();
     let shown = 0;
@@ -143,10 +143,10 @@
       line.hidden = !fits;
       shown += fits;
     }
-    found.textContent = shown + " of " + lines.length + (lines.length === 1 ? " row" : " rows");
-    none.hidden = shown > 0;
+    output.textContent = shown + " of " + lines.length + (lines.length === 1 ? " row" : " rows");
+    empty.hidden = shown > 0;
     table.parentElement.hidden = shown === 0;
-    cut();
+    limitPrint();
   };
   search.addEventListener("input", filter);
   kind.addEventListener("change", filter);
