@@ -7,10 +7,9 @@ import pyarrow as pa
 import pytest
 from matplotlib import image
 from pyarrow import csv
-from typer.testing import CliRunner
+from tests.support.command_line import epiboost
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, metrics
-from epiboost._cli import commands
 from epiboost._cli.evaluation import evaluate
 from epiboost._files import model_file
 
@@ -21,10 +20,6 @@ PRICE = SIZE + 0.3 * RANDOM.normal(size=300)
 GRADE = np.where(PRICE > 0, "high", "low")
 TRAIN, HELD_OUT = slice(0, 150), slice(150, 300)
 FEATURES = pa.table({"size": SIZE, "age": AGE})
-
-
-def epiboost(*arguments):
-    return CliRunner().invoke(commands.app, [str(argument) for argument in arguments], catch_exceptions=False)
 
 
 def rows(part):
@@ -140,7 +135,10 @@ def test_a_calibrated_model_predicts_with_its_guaranteed_interval(files):
     ("arguments", "words"),
     [
         (("regressor.epib", "regressor.csv", "--target", "cost"), "lacks the column 'cost'"),
-        (("regressor.epib", "two.csv"), "has the columns 'price', 'note' beside the features; name the target"),
+        (
+            ("regressor.epib", "two.csv"),
+            "has the columns 'price', 'note' beside the features; give the target with --target",
+        ),
         (("regressor.epib", "other.csv"), "has no column beside the features"),
         (("regressor.epib", "nowhere.csv"), "no such file"),
         (("classifier.epib", "regressor.csv"), "y_true holds float64 and the classes are ['high', 'low']"),
