@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
+from tests.support import report_tables
 from tests.support.command_line import SMALL, epiboost
 
 
@@ -71,3 +72,21 @@ def write_text(tmp_path):
         return path
 
     return _write
+
+
+@pytest.fixture(scope="session")
+def report_models():
+    """Return models of each kind, with the targets of all rows."""
+    return report_tables.train_models()
+
+
+@pytest.fixture
+def model_folder(report_models, tmp_path):
+    """Return a folder with models and tables."""
+    for kind in ("regressor", "classifier"):
+        report_models[kind][0].save(tmp_path / f"{kind}.epib")
+    held_out = report_tables.FRAME[report_tables.HELD_OUT]
+    held_out.assign(price=report_tables.PRICE[report_tables.HELD_OUT]).to_csv(tmp_path / "test.csv", index=False)
+    held_out.to_csv(tmp_path / "rows.csv", index=False)
+    report_tables.OTHER.to_csv(tmp_path / "other.csv", index=False)
+    return tmp_path

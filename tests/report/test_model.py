@@ -1,0 +1,36 @@
+"""A report shows the properties of the model."""
+
+import pytest
+
+from epiboost import EpiBoostRegressor
+
+pytest.importorskip("jinja2", reason="reports need jinja2")
+pytest.importorskip("vl_convert", reason="reports need vl-convert-python")
+pytest.importorskip("shap", reason="reports need shap")
+
+from tests.support.report_tables import FRAME, HELD_OUT
+
+from epiboost.report import report
+
+
+def test_the_facts_of_the_model_survive_a_file(models, tmp_path):
+    model, y = models["regressor"]
+    model.save(tmp_path / "model.epib")
+    again = EpiBoostRegressor.load(tmp_path / "model.epib")
+    assert again.training_ == model.training_
+    assert again.training_.n_rows == 150
+    assert again.training_.seconds > 0
+    facts = dict(report(again, FRAME[HELD_OUT], y[HELD_OUT], explain=False).facts.model)
+    assert facts["Training rows"] == "150"
+    assert facts["Seed"] == "0"
+    assert "sglb, 3 members, engine native" in facts["Ensemble"]
+    assert "NumPy" in facts["Versions at training"]
+
+
+def test_a_file_that_tells_nothing_of_its_training_is_read(models):
+    model, y = models["regressor"]
+    header, arrays = model._to_file()
+    del header["training"]
+    again = EpiBoostRegressor._from_file(header, arrays)
+    assert again.training_ is None
+    assert "Training time" not in dict(report(again, FRAME[HELD_OUT], y[HELD_OUT], explain=False).facts.model)
