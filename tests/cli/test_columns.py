@@ -8,7 +8,7 @@ from tests.support.command_line import epiboost
 from tests.support.text_tables import COLOURS, N, fit, load_fitted, numbers
 
 
-def test_fit_says_which_columns_it_takes_as_categories(write_text):
+def test_fit_prints_the_columns_of_categories(write_text):
     path = write_text({"x": numbers(), "colour": COLOURS, "zip": ["1", "2"] * 30, "land": COLOURS, "y": numbers()})
     assert fit(path).stdout.splitlines()[1] == "Categories: 'colour', 'land'"
     assert fit(path, "--categorical", "zip").stdout.splitlines()[1] == "Categories: 'colour', 'zip', 'land'"
@@ -16,7 +16,7 @@ def test_fit_says_which_columns_it_takes_as_categories(write_text):
     assert fit(path, *options).stdout.splitlines()[1] == "Categories: none"
 
 
-def test_many_categories_are_said_in_one_line(write_text):
+def test_many_columns_of_categories_are_one_line(write_text):
     path = write_text({**{f"c{place}": COLOURS for place in range(30)}, "y": numbers()})
     line = fit(path).stdout.splitlines()[1]
     assert line.startswith("Categories: 'c0', 'c1', ")
@@ -24,7 +24,7 @@ def test_many_categories_are_said_in_one_line(write_text):
 
 
 @pytest.mark.parametrize("named", [(), ("--categorical", "zip")])
-def test_what_is_said_to_be_categories_is_what_the_model_takes(tmp_path, named):
+def test_printed_columns_of_categories_are_those_of_the_model(tmp_path, named):
     columns = {
         "zip": np.arange(N) % 5,
         "colour": COLOURS,
@@ -46,7 +46,7 @@ def test_what_is_said_to_be_categories_is_what_the_model_takes(tmp_path, named):
     assert "'day'" not in said
 
 
-def test_one_feature_and_one_row_are_said_in_the_singular(write_text, tmp_path):
+def test_one_feature_and_one_row_are_singular(write_text, tmp_path):
     path = write_text({"x": numbers(), "y": numbers()})
     assert fit(path).stdout.splitlines()[0].endswith(": 60 rows, 1 feature")
     one = write_text({"x": ["1.0"]}, "test.csv")
@@ -58,7 +58,7 @@ def test_one_feature_and_one_row_are_said_in_the_singular(write_text, tmp_path):
     ("odd", "shown"),
     [(("?", "", "?"), "'?'"), (("None",), "'None'"), (("a", "b", "c", "d"), "'a', 'b', 'c'. ")],
 )
-def test_a_column_that_is_mostly_numbers_but_read_as_text_is_a_warning(write_text, odd, shown):
+def test_a_text_column_of_mostly_numbers_is_a_warning(write_text, odd, shown):
     result = fit(write_text({"x": numbers(odd), "colour": COLOURS, "y": numbers()}))
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("epiboost: warning: the column 'x' is read as text, though ")
@@ -74,7 +74,7 @@ def test_numbers_with_decimal_commas_are_a_warning(write_text):
     assert "leave such fields empty and use decimal points" in result.stderr
 
 
-def test_a_target_that_is_mostly_numbers_but_read_as_text_is_a_warning(write_text):
+def test_a_text_target_of_mostly_numbers_is_a_warning(write_text):
     path = write_text({"x": numbers(), "y": ["1", "2", "?"] * 20})
     result = fit(path)
     assert "warning: the column 'y' is read as text, though 2 of its 3 distinct values" in result.stderr
@@ -82,13 +82,13 @@ def test_a_target_that_is_mostly_numbers_but_read_as_text_is_a_warning(write_tex
     assert fit(path, "--task", "classification").stderr == ""
 
 
-def test_text_that_is_meant_is_no_warning(write_text):
+def test_text_that_is_requested_is_no_warning(write_text):
     path = write_text({"x": numbers(("?",)), "colour": COLOURS, "code": ["1", "a", "b"] * 20, "y": numbers()})
     assert fit(path, "--categorical", "x").stderr == ""
     assert fit(path, "--ignore", "x").stderr == ""
 
 
-def test_text_of_a_parquet_file_is_meant_and_no_warning(tmp_path):
+def test_text_of_a_parquet_file_is_no_warning(tmp_path):
     path = tmp_path / "train.parquet"
     parquet.write_table(arrow_table({"x": numbers(("?",)), "y": np.arange(N) / 7}), path)
     assert fit(path).stderr == ""

@@ -6,7 +6,7 @@ from tests.support.command_line import epiboost
 from epiboost._cli import heart
 
 
-def test_demo_measures_both_ensembles_and_says_where_the_picture_is(tmp_path):
+def test_demo_measures_both_ensembles_and_prints_the_path_of_the_picture(tmp_path):
     result = epiboost("demo", "-o", tmp_path / "heart.png", "--members", 2, "--trees", 10)
     assert result.exit_code == 0
     assert "sglb" in result.stdout
@@ -16,7 +16,7 @@ def test_demo_measures_both_ensembles_and_says_where_the_picture_is(tmp_path):
 
 
 @pytest.mark.slow
-def test_ten_members_of_a_thousand_trees_find_the_heart_and_the_noise_around_it(tmp_path):
+def test_ten_members_find_the_heart_and_the_noise_around_it(tmp_path):
     found, virtual = heart.run(tmp_path / "heart.png")
     assert found.knowledge_auc == 1.0
     assert found.knowledge_inside > 1000 * found.knowledge_outside

@@ -80,14 +80,14 @@ class TestKnownErrorIsOneLine:
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_column_of_dates_is_one_line_that_says_what_to_do(write, tmp_path, ending):
+def test_a_column_of_dates_is_one_line_with_a_remedy(write, tmp_path, ending):
     days = [dt.date(2020, 1, 1 + day % 28) for day in range(60)]
     train = write(f"train.{ending}", {"day": days, "y": list(range(60))})
     result = epiboost("fit", train, "--target", "y", "-o", tmp_path / "model.epib", *SMALL)
     assert_one_line(result, "'day' holds dates", "turn them into numbers")
 
 
-def test_a_table_in_another_encoding_is_refused_by_name(tmp_path):
+def test_a_table_in_another_encoding_is_refused(tmp_path):
     path = tmp_path / "latin.csv"
     path.write_bytes("größe,price\n1,2\n3,4\n".encode("latin-1"))
     assert_one_line(
@@ -95,7 +95,7 @@ def test_a_table_in_another_encoding_is_refused_by_name(tmp_path):
     )
 
 
-def test_a_missing_column_is_named_beside_those_there_are(train, tmp_path):
+def test_a_missing_column_is_named_with_the_columns_of_the_table(train, tmp_path):
     fitted = epiboost("fit", train, "--target", "cost", "-o", tmp_path / "model.epib", *SMALL)
     assert_one_line(fitted, "lacks the column 'cost'", "it has 'age', 'size', 'price'")
 

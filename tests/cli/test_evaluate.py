@@ -44,7 +44,7 @@ def files(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["regressor", "classifier", "calibrated regressor", "calibrated classifier"])
-def test_the_figures_are_those_of_the_library_printed_written_and_drawn(files, kind):
+def test_metrics_are_those_of_the_library_printed_written_and_drawn(files, kind):
     folder, models = files
     table = folder / f"{kind.split()[-1]}.csv"
     options = ("--ood", folder / "other.csv", "--plots", folder / "new" / "pictures", "--json", folder / "out.json")
@@ -90,7 +90,7 @@ def test_a_calibrated_classifier_is_judged_by_its_sets(files):
     ("kind", "passes"),
     [("regressor", 1), ("classifier", 1), ("calibrated regressor", 2), ("calibrated classifier", 2)],
 )
-def test_the_table_is_predicted_once_and_once_more_for_what_is_guaranteed(files, kind, passes, monkeypatch):
+def test_the_table_is_predicted_once_and_once_more_for_guarantees(files, kind, passes, monkeypatch):
     _, models = files
     trained = models[kind.split()[-1]]
     counted, predict = [], type(trained).predict_posterior
@@ -154,7 +154,7 @@ def test_a_calibrated_model_predicts_with_its_guaranteed_interval(files):
         ),
     ],
 )
-def test_what_goes_wrong_is_said_in_one_line(files, arguments, words):
+def test_errors_are_one_line(files, arguments, words):
     folder, _ = files
     held_out = rows(HELD_OUT)
     two = held_out.append_column("price", pa.array(PRICE[HELD_OUT])).append_column("note", pa.array(GRADE[HELD_OUT]))

@@ -25,7 +25,7 @@ def test_the_command_explains_rows(model_folder, measure):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_command_says_that_rows_were_compared_with_one_another(model_folder):
+def test_without_background_rows_are_compared_with_each_other(model_folder):
     ended = epiboost(
         "explain", model_folder / "regressor.epib", model_folder / "rows.csv", "-o", model_folder / "why.csv"
     )
@@ -34,7 +34,7 @@ def test_the_command_says_that_rows_were_compared_with_one_another(model_folder)
     assert "--background" in ended.stdout
 
 
-def test_no_column_of_values_is_lost_to_a_name_that_is_taken(tmp_path):
+def test_features_named_like_other_columns_keep_their_values(tmp_path):
     names = ("knowledge", "value of knowledge", "base", "c")
     found = Attribution(
         np.random.default_rng(0).normal(size=(3, 4)), 1.0, names, np.zeros((3, 4)), of="knowledge", unit="nats"
@@ -58,7 +58,7 @@ def test_no_column_of_values_is_lost_to_a_name_that_is_taken(tmp_path):
         ),
     ],
 )
-def test_what_goes_wrong_is_said_in_one_line(model_folder, arguments, words):
+def test_errors_are_one_line(model_folder, arguments, words):
     endings = (".csv", ".epib", ".html", ".txt")
     named = [model_folder / argument if argument.endswith(endings) else argument for argument in arguments]
     ended = epiboost(*named)

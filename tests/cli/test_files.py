@@ -7,7 +7,7 @@ from tests.support.text_tables import COLOURS, fit, load_fitted, numbers
 from epiboost._cli import files
 
 
-def test_a_compressed_table_is_the_table(write_text, tmp_path):
+def test_a_compressed_table_is_read_like_a_plain_one(write_text, tmp_path):
     odd_at_the_end = [*["1"] * 59, "1.5"]  # the types of columns come from all rows
     columns = {"x": odd_at_the_end, "colour": COLOURS, "y": numbers()}
     plain, compressed = write_text(columns), write_text(columns, "train.csv.gz")
@@ -48,7 +48,7 @@ def test_compressed_tables_are_not_written(write_text, tmp_path):
 @pytest.mark.parametrize("file", ["train.csv", "train.csv.gz"])
 @pytest.mark.parametrize("quote", ["", '"'])
 @pytest.mark.parametrize("point", [".", ","])
-def test_other_separators_than_commas_are_named(write_text, tmp_path, separator, name, file, quote, point):
+def test_other_separators_are_refused_by_name(write_text, tmp_path, separator, name, file, quote, point):
     x = [text.replace(".", point) for text in numbers()]
     path = write_text({f"{quote}x{quote}": x, f"{quote}y{quote}": x}, file, separator)
     result = epiboost("fit", path, "--target", "y", "-o", tmp_path / "model.epib")
@@ -56,7 +56,7 @@ def test_other_separators_than_commas_are_named(write_text, tmp_path, separator,
     assert f"its fields are separated by {name}; save it with commas" in result.stderr
 
 
-def test_semicolons_within_names_are_no_separators(write_text):
+def test_semicolons_in_column_names_are_accepted(write_text):
     read = files.read_table(write_text({'"a;b"': numbers()}))
     assert read.column_names == ["a;b"]
     read = files.read_table(write_text({"a;b": numbers(), "c": numbers()}))
@@ -64,7 +64,7 @@ def test_semicolons_within_names_are_no_separators(write_text):
 
 
 @pytest.mark.parametrize("text", files.MISSING)
-def test_texts_that_stand_for_missing_values_do_so_unless_quoted(write_text, text):
+def test_marks_of_missing_values_are_missing_unless_quoted(write_text, text):
     read = files.read_table(
         write_text({"x": ["red", text, f'"{text}"'], "n": ["1.5", text, "2"], "y": ["1", "2", "3"]})
     )
@@ -77,7 +77,7 @@ def test_other_texts_are_values(write_text, text):
     assert files.read_table(write_text({"x": ["red", text], "y": ["1", "2"]}))["x"].to_pylist() == ["red", text]
 
 
-def test_codes_with_leading_zeros_are_numbers_unless_they_are_named(write_text):
+def test_codes_with_leading_zeros_are_numbers_unless_categorical(write_text):
     path = write_text({"zip": ["007", "012", "100"] * 20, "y": numbers()})
     assert files.read_table(path)["zip"].to_pylist()[:2] == [7, 12]
     fit(path, "--categorical", "zip")

@@ -22,7 +22,7 @@ from epiboost._cli import fit
         ("rare", "Classification"),
     ],
 )
-def test_the_task_follows_from_the_target_and_is_said(rows, write, tmp_path, target, task):
+def test_the_task_follows_from_the_target_and_is_printed(rows, write, tmp_path, target, task):
     train = write("train.csv", {name: rows[name] for name in ("size", target)})
     result = epiboost("fit", train, "--target", target, "-o", tmp_path / "model.epib", *SMALL)
     assert result.exit_code == 0
@@ -38,7 +38,7 @@ def test_the_task_can_be_chosen(rows, write, tmp_path, task):
     assert isinstance(kind.load(tmp_path / "model.epib"), kind)
 
 
-def test_the_weight_column_weighs_and_is_no_feature(rows, write, tmp_path):
+def test_the_weight_column_is_used_and_is_not_a_feature(rows, write, tmp_path):
     train = write("train.csv", {name: rows[name] for name in ("size", "price", "importance")})
     options = ("--target", "price", "--weight", "importance", *SMALL)
     assert epiboost("fit", train, "-o", tmp_path / "model.epib", *options).exit_code == 0
@@ -50,7 +50,7 @@ def test_the_weight_column_weighs_and_is_no_feature(rows, write, tmp_path):
     assert found.predict(features) == pytest.approx(weighed.predict(features))
 
 
-def test_an_ignored_column_is_no_feature(rows, write, tmp_path):
+def test_an_ignored_column_is_not_a_feature(rows, write, tmp_path):
     train = write("train.csv", {name: rows[name] for name in ("name", "size", "age", "rooms", "price")})
     options = ("--target", "price", "--ignore", "name", "--ignore", "rooms", *SMALL)
     assert epiboost("fit", train, "-o", tmp_path / "model.epib", *options).exit_code == 0
@@ -70,7 +70,7 @@ def test_ensembles_are_those_of_the_library():
     assert get_args(fit.EnsembleKind) == get_args(EnsembleKind)
 
 
-def test_another_engine_trains_and_an_ensemble_it_has_not_is_named(train, tmp_path):
+def test_another_engine_trains_and_names_the_ensembles_it_has(train, tmp_path):
     options = ("--target", "price", "--engine", "forest", *SMALL)
     result = epiboost("fit", train, "-o", tmp_path / "forest.epib", "--ensemble", "sgb", *options)
     assert result.exit_code == 0, result.output
@@ -87,6 +87,6 @@ def test_a_model_is_not_written_under_the_name_of_a_table(train, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--weight", "--ignore"])
-def test_the_target_is_nothing_else(train, tmp_path, option):
+def test_the_target_is_neither_weight_nor_ignored(train, tmp_path, option):
     fitted = epiboost("fit", train, "--target", "price", option, "price", "-o", tmp_path / "model.epib", *SMALL)
     assert_one_line(fitted, "'price' is the target")

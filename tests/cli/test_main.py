@@ -39,7 +39,7 @@ def test_a_missing_typer_is_one_line_that_names_the_extra():
     assert "pip install 'epiboost[cli]'" in result.stderr
 
 
-def test_commands_import_what_is_slow_only_when_they_need_it():
+def test_slow_packages_are_imported_by_the_commands_that_need_them():
     code = "import sys, epiboost._cli.app; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     # scikit-learn imports pandas, and that Arrow, where they are installed.
@@ -94,20 +94,20 @@ def test_a_pipe_stays_clean_of_progress(train, tmp_path):
     assert "\x1b" not in words
 
 
-def test_a_terminal_shows_how_many_trees_are_grown(train, tmp_path):
+def test_a_terminal_shows_the_number_of_trained_trees(train, tmp_path):
     pty = pytest.importorskip("pty", reason="makes a terminal")
     arguments = ("fit", train, "--target", "price", "-o", tmp_path / "model.epib", *SMALL)
     controller, terminal = pty.openpty()
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "120"}
     training = start_epiboost(*arguments, stdout=subprocess.DEVNULL, stderr=terminal, env=environment)
     os.close(terminal)
-    shown = _all_of(controller)
+    shown = _read_all(controller)
     assert training.wait(timeout=60) == 0
     assert "24/24" in shown
     assert "trees" in shown
 
 
-def _all_of(controller):
+def _read_all(controller):
     """Read what a terminal shows until the last program on it has left."""
     shown = b""
     try:

@@ -46,7 +46,7 @@ def test_coverage_adds_the_bounds_of_an_interval(train, model, tmp_path):
     assert (found["lower"] < found["upper"]).all()
 
 
-def test_a_classifier_gives_one_probability_a_class(rows, write, tmp_path):
+def test_a_classifier_gives_one_probability_per_class(rows, write, tmp_path):
     train = write("train.csv", {name: rows[name] for name in ("age", "size", "grade")})
     assert epiboost("fit", train, "--target", "grade", "-o", tmp_path / "model.epib", *SMALL).exit_code == 0
     assert epiboost("predict", tmp_path / "model.epib", train, "-o", tmp_path / "out.csv").exit_code == 0
@@ -117,7 +117,7 @@ def test_text_that_looks_like_numbers_in_another_file_is_text(write, tmp_path, c
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_columns_of_numbers_are_categories_where_that_is_asked_for(write, tmp_path, ending):
+def test_numbers_are_categories_with_the_option_categorical(write, tmp_path, ending):
     zips, y = codes()
     numbers = np.where(zips == "A7", "9", zips).astype(int)
     columns = {"zip": numbers, "city": zips, "y": y}

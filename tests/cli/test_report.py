@@ -49,7 +49,7 @@ def test_the_command_works_without_targets(model_folder):
         (("report", "regressor.epib", "test.csv", "-o", "new.epib"), "this ending is for models; use .html"),
     ],
 )
-def test_what_goes_wrong_is_said_in_one_line(model_folder, arguments, words):
+def test_errors_are_one_line(model_folder, arguments, words):
     endings = (".csv", ".epib", ".html", ".txt")
     named = [model_folder / argument if argument.endswith(endings) else argument for argument in arguments]
     ended = epiboost(*named)

@@ -17,7 +17,7 @@ from tests.support.report_tables import FRAME, HELD_OUT, OTHER
 from epiboost.report import report
 
 
-def test_the_first_screen_tells_a_classifiers_figures(models):
+def test_the_numbers_of_a_classifier_are_those_of_the_metrics(models):
     model, y = models["classifier"]
     X, y = FRAME[HELD_OUT], y[HELD_OUT]
     facts = report(model, X, y, explain=False).facts
@@ -44,7 +44,7 @@ def test_the_first_screen_tells_a_classifiers_figures(models):
         assert level.error_bound > level.error
 
 
-def test_the_first_screen_tells_a_regressors_figures(models):
+def test_the_numbers_of_a_regressor_are_those_of_the_metrics(models):
     model, y = models["regressor"]
     X, y = FRAME[HELD_OUT], y[HELD_OUT]
     facts = report(model, X, y, explain=False).facts
@@ -62,7 +62,7 @@ def test_the_first_screen_tells_a_regressors_figures(models):
         )  # equally uncertain rows are all rejected
 
 
-def test_a_calibrated_model_is_judged_by_what_it_guarantees(models):
+def test_a_calibrated_model_is_judged_by_its_guarantees(models):
     X = FRAME[HELD_OUT]
     model, y = models["calibrated regressor"]
     calibration = report(model, X, y[HELD_OUT], explain=False).facts.calibration
@@ -75,7 +75,7 @@ def test_a_calibrated_model_is_judged_by_what_it_guarantees(models):
     assert calibration.set_coverage == sets[np.arange(150), (y[HELD_OUT] == "low").astype(int)].mean()
 
 
-def test_foreign_rows_are_those_of_the_detector(models):
+def test_out_of_domain_rows_are_those_of_the_detector(models):
     model, y = models["regressor"]
     facts = report(model, FRAME[HELD_OUT], y[HELD_OUT], X_ood=OTHER, explain=False).facts
     drift = DomainDetector(model).fit(FRAME[HELD_OUT]).drift(OTHER)
@@ -93,7 +93,7 @@ def heart():
     return model, drawn.X[4000:], drawn.cells.X[drawn.cells.inside.ravel()]
 
 
-def test_rows_that_stand_far_out_are_counted_where_there_is_no_other_table(heart):
+def test_outliers_are_counted_without_another_table(heart):
     model, usual, hole = heart
     assert report(model, usual, explain=False).facts.out_of_domain.n_outliers == 0
     assert report(model, np.concatenate([usual, hole]), explain=False).facts.out_of_domain.n_outliers == len(hole)
@@ -105,25 +105,25 @@ def test_noisy_rows_are_marked_noisy_and_unfamiliar_rows_unfamiliar(heart):
     facts = report(model, np.concatenate([usual, hole]), explain=False).facts
     kinds = dict(zip(facts.uncertain_rows.row.tolist(), facts.uncertain_rows.kind, strict=True))
     noisy = [kind for row, kind in kinds.items() if row < len(usual)]
-    strange = [kind for row, kind in kinds.items() if row >= len(usual)]
+    unfamiliar = [kind for row, kind in kinds.items() if row >= len(usual)]
     assert len(noisy) >= 40
     assert "unfamiliar" not in noisy
     assert noisy[:20] == ["noisy"] * 20  # the table is sorted by total uncertainty
-    assert strange == ["unfamiliar"] * len(hole)
+    assert unfamiliar == ["unfamiliar"] * len(hole)
 
 
-def test_what_drives_uncertainty_is_found():
+def test_the_feature_that_drives_the_noise_is_found():
     random = np.random.default_rng(7)
     X = pd.DataFrame(random.normal(size=(1500, 4)), columns=["calm", "loud", "third", "fourth"])
     y = X["calm"] + np.exp(1.2 * X["loud"]) * random.normal(size=1500)
     model = EpiBoostRegressor(n_members=3, n_estimators=60, random_state=0).fit(X[:1000], y[:1000])
-    made = report(model, X[1000:], y[1000:])
-    drivers = {driver.measure: driver for driver in made.facts.drivers}
+    page = report(model, X[1000:], y[1000:])
+    drivers = {driver.measure: driver for driver in page.facts.drivers}
     assert drivers["data"].names[0] == "loud"
     assert sum(drivers["data"].shares) == pytest.approx(1.0)
     noisy = [
         reason
-        for reason, kind in zip(made.facts.uncertain_rows.reason, made.facts.uncertain_rows.kind, strict=True)
+        for reason, kind in zip(page.facts.uncertain_rows.reason, page.facts.uncertain_rows.kind, strict=True)
         if kind == "noisy"
     ]
     assert noisy.count("loud") >= 0.8 * len(noisy)
@@ -131,7 +131,7 @@ def test_what_drives_uncertainty_is_found():
 
 def test_the_table_is_predicted_once(models, monkeypatch):
     model, y = models["classifier"]
-    asked, predict = [], type(model).predict_posterior
-    monkeypatch.setattr(type(model), "predict_posterior", lambda self, X: asked.append(len(X)) or predict(self, X))
+    counts, predict = [], type(model).predict_posterior
+    monkeypatch.setattr(type(model), "predict_posterior", lambda self, X: counts.append(len(X)) or predict(self, X))
     report(model, FRAME[HELD_OUT], y[HELD_OUT], X_ood=OTHER[:40], explain=False)
-    assert asked == [150, 40]
+    assert counts == [150, 40]

@@ -13,7 +13,7 @@ from tests.support.report_tables import FRAME, HELD_OUT
 from epiboost.report import report
 
 
-def test_the_facts_of_the_model_survive_a_file(models, tmp_path):
+def test_the_properties_of_a_model_survive_a_file(models, tmp_path):
     model, y = models["regressor"]
     model.save(tmp_path / "model.epib")
     again = EpiBoostRegressor.load(tmp_path / "model.epib")
@@ -27,7 +27,7 @@ def test_the_facts_of_the_model_survive_a_file(models, tmp_path):
     assert "NumPy" in facts["Versions at training"]
 
 
-def test_a_file_that_tells_nothing_of_its_training_is_read(models):
+def test_a_file_without_provenance_has_a_report(models):
     model, y = models["regressor"]
     header, arrays = model._to_file()
     del header["training"]

@@ -35,15 +35,15 @@ NASTY = [
     ["regressor", "classifier", "several", "calibrated regressor", "calibrated classifier", "single", "forest"],
 )
 @pytest.mark.parametrize("other", [None, OTHER])
-def test_every_model_has_a_report_small_and_whole(models, kind, other, tmp_path):
+def test_every_model_has_a_small_and_complete_report(models, kind, other, tmp_path):
     model, y = models[kind]
     columns = ["size", "age"] if kind == "forest" else list(FRAME)
     other = None if other is None else other[columns]
-    made = report(model, FRAME[columns][HELD_OUT], y[HELD_OUT], X_ood=other, path=tmp_path / "report.html")
-    assert isinstance(made, Report)
-    assert isinstance(made.facts, Facts)
+    page = report(model, FRAME[columns][HELD_OUT], y[HELD_OUT], X_ood=other, path=tmp_path / "report.html")
+    assert isinstance(page, Report)
+    assert isinstance(page.facts, Facts)
     written = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert written == made.html
+    assert written == page.html
     assert len(written.encode()) < 3_000_000
     assert written.rstrip().endswith("</html>")
     for question in ("How accurate is it?", "Is it calibrated?", "When should it abstain?", "Are rows out of domain?"):
@@ -59,37 +59,37 @@ def test_what_comes_from_the_data_is_escaped():
     X["town"] = random.choice(NASTY, 120)
     y = np.where(X.iloc[:, 0] > 0, NASTY[0], NASTY[1])
     model = EpiBoostClassifier(**SMALL).fit(X, y)
-    made = report(model, X, y, X_ood=X[:30], title=NASTY[0])
-    assert "<script>window" not in made.html
-    assert "<img" not in made.html
-    assert "\u2028" not in made.html
-    assert "\u202e" not in made.html
-    assert "\x00" not in made.html
-    assert "&lt;script&gt;window.broken = 1&lt;/script&gt;" in made.html
-    assert "{{ 7 * 7 }}" in made.html
-    assert made.html.count("<script") == 2  # the rows and the script of the page
-    assert len(made.html) < 3_000_000
-    assert "&lt;!DOCTYPE html&gt;" in made._repr_html_()
+    page = report(model, X, y, X_ood=X[:30], title=NASTY[0])
+    assert "<script>window" not in page.html
+    assert "<img" not in page.html
+    assert "\u2028" not in page.html
+    assert "\u202e" not in page.html
+    assert "\x00" not in page.html
+    assert "&lt;script&gt;window.broken = 1&lt;/script&gt;" in page.html
+    assert "{{ 7 * 7 }}" in page.html
+    assert page.html.count("<script") == 2  # the rows and the script of the page
+    assert len(page.html) < 3_000_000
+    assert "&lt;!DOCTYPE html&gt;" in page._repr_html_()
 
 
-def test_large_and_wide_tables_are_cut_and_it_is_said():
+def test_large_and_wide_tables_are_cut_and_the_page_says_so():
     random = np.random.default_rng(9)
     X = pd.DataFrame(random.normal(size=(20_000, 12)), columns=[f"{place}" + "字" * 200 for place in range(12)])
     X["words"] = "語" * 5000
     model = EpiBoostRegressor(**SMALL).fit(X[:500], X.iloc[:500, 0])
-    made = report(model, X, X.iloc[:, 0], X_ood=X[:2000], explain=False)
-    assert len(made.html.encode()) < 3_000_000
-    words = text_of(made.html)
+    page = report(model, X, X.iloc[:, 0], X_ood=X[:2000], explain=False)
+    assert len(page.html.encode()) < 3_000_000
+    words = text_of(page.html)
     assert "About 1,500 of 20,000 rows are drawn" in words
     assert "The 80 most uncertain of 20,000 rows" in words
     assert "6 of 13 columns are shown" in words
 
 
-def test_a_page_of_letters_that_must_be_escaped_stays_small():
+def test_a_page_with_many_escaped_letters_stays_small():
     random = np.random.default_rng(10)
     X = pd.DataFrame({f"{place}": random.choice(["<" * 40, "<" * 39], 3000) for place in range(6)})
     y = np.where(random.random(3000) < 0.5, "&" * 40, "&" * 39)
     model = EpiBoostClassifier(**SMALL).fit(X[:200], y[:200])
-    made = report(model, X, y, X_ood=X[:500], explain=False)
-    assert len(made.html.encode()) < 3_000_000
-    assert repr(made.facts) == "Facts('Can this classifier be trusted?', classification, 3,000 rows)"
+    page = report(model, X, y, X_ood=X[:500], explain=False)
+    assert len(page.html.encode()) < 3_000_000
+    assert repr(page.facts) == "Facts('Can this classifier be trusted?', classification, 3,000 rows)"

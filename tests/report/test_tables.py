@@ -19,17 +19,17 @@ from tests.support.report_tables import FRAME, GRADE, HELD_OUT, OTHER, PRICE, SM
 from epiboost.report import report
 
 
-def test_without_targets_the_report_says_so_and_tells_the_rest(models):
+def test_without_targets_the_report_has_no_errors(models):
     model, _ = models["regressor"]
-    made = report(model, FRAME[HELD_OUT], X_ood=OTHER)
-    words = text_of(made.html)
+    page = report(model, FRAME[HELD_OUT], X_ood=OTHER)
+    words = text_of(page.html)
     assert "No targets were given" in words
-    assert made.facts.quality is None
-    assert made.facts.domain.auc > 0.6
+    assert page.facts.quality is None
+    assert page.facts.domain.auc > 0.6
     assert "error of accepted rows" in words
 
 
-def test_one_member_cannot_tell_what_is_foreign_and_a_forest_claims_nothing(models):
+def test_the_page_says_which_uncertainty_a_model_lacks(models):
     for kind, said in (("single", "that needs two or more members"), ("forest", "predict a mean without a variance")):
         model, y = models[kind]
         columns = ["size", "age"] if kind == "forest" else list(FRAME)
@@ -40,16 +40,16 @@ def test_one_member_cannot_tell_what_is_foreign_and_a_forest_claims_nothing(mode
 def test_tables_of_any_library_and_order_of_columns_show_the_same_rows(models, library):
     model, y = models["regressor"]
     columns = {name: FRAME[name][HELD_OUT].tolist() for name in ("town", "age", "size")}
-    made = report(model, library(columns), y[HELD_OUT], explain=False)
+    page = report(model, library(columns), y[HELD_OUT], explain=False)
     plain = report(model, FRAME[HELD_OUT], y[HELD_OUT], explain=False)
-    assert made.html == plain.html
+    assert page.html == plain.html
 
 
 def test_arrays_and_lists_are_shown_by_position():
     X = np.random.default_rng(0).normal(size=(60, 2))
     model = EpiBoostRegressor(**SMALL).fit(X, X[:, 0])
-    made = report(model, X.tolist(), X[:, 0].tolist())
-    assert made.facts.uncertain_rows.names == ("x0", "x1")
+    page = report(model, X.tolist(), X[:, 0].tolist())
+    assert page.facts.uncertain_rows.names == ("x0", "x1")
 
 
 def test_a_pipeline_is_reported_with_the_columns_that_it_is_given():
@@ -63,24 +63,24 @@ def test_a_pipeline_is_reported_with_the_columns_that_it_is_given():
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 5, 19, 20])
-def test_few_rows_are_reported_as_far_as_sense_goes(models, n_rows):
+def test_few_rows_have_a_report(models, n_rows):
     for kind in ("regressor", "classifier", "calibrated classifier"):
         model, y = models[kind]
-        made = report(model, FRAME[HELD_OUT][:n_rows], y[HELD_OUT][:n_rows], X_ood=OTHER[:n_rows])
-        assert len(made.facts.uncertain_rows.row) == n_rows
+        page = report(model, FRAME[HELD_OUT][:n_rows], y[HELD_OUT][:n_rows], X_ood=OTHER[:n_rows])
+        assert len(page.facts.uncertain_rows.row) == n_rows
 
 
-def test_constant_targets_missing_values_and_unseen_categories_do_no_harm():
+def test_constant_targets_missing_values_and_new_categories_have_a_report():
     X = FRAME[TRAIN].assign(age=np.nan)
     model = EpiBoostRegressor(**SMALL).fit(X, np.ones(150))
     quality = report(model, X, np.ones(150)).facts.quality
     assert (quality.baseline, quality.constant_target) == (0.0, "1")
     unseen = FRAME[HELD_OUT].assign(town="elsewhere", size=np.nan)
     model = EpiBoostClassifier(**SMALL).fit(FRAME[TRAIN], GRADE[TRAIN])
-    made = report(model, unseen, GRADE[HELD_OUT])
-    assert made.facts.out_of_domain.new_values.n_unseen == 150
-    assert "150 rows of this table hold a value not seen in training (size, town)" in text_of(made.html)
-    assert "missing" in made.html
+    page = report(model, unseen, GRADE[HELD_OUT])
+    assert page.facts.out_of_domain.new_values.n_unseen == 150
+    assert "150 rows of this table hold a value not seen in training (size, town)" in text_of(page.html)
+    assert "missing" in page.html
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_targets_that_do_not_fit_are_refused(models, y, words):
         (np.full(150, "many"), "y must hold numbers, as the model is a regressor"),
     ],
 )
-def test_targets_that_are_no_numbers_are_named(models, y, words):
+def test_targets_that_are_not_numbers_are_refused(models, y, words):
     model, _ = models["regressor"]
     with pytest.raises(ValueError, match=words):
         report(model, FRAME[HELD_OUT], y, explain=False)
@@ -119,13 +119,13 @@ def test_targets_that_are_no_numbers_are_named(models, y, words):
         ({"X_ood": "other.csv"}, TypeError, "not the name of a file; got 'other.csv'"),
     ],
 )
-def test_what_cannot_be_written_or_read_is_refused_before_any_work(models, monkeypatch, options, kind, words):
+def test_bad_options_are_refused_before_any_work(models, monkeypatch, options, kind, words):
     model, _ = models["regressor"]
     monkeypatch.setattr(type(model), "predict_posterior", lambda *_: pytest.fail("work was done"))
     with pytest.raises(kind, match=words):
         report(model, FRAME[HELD_OUT], **options)
 
 
-def test_what_is_no_model_is_refused():
+def test_an_object_that_is_not_a_model_is_refused():
     with pytest.raises(TypeError, match="a fitted model that knows its uncertainty is needed"):
         report(StandardScaler(), FRAME[HELD_OUT])
