@@ -5,13 +5,15 @@ from typing import Annotated
 
 import typer
 
+from epiboost._cli.options import Jobs, Trees
+
 
 def demo(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Picture to write.")] = Path("heart.png"),
     members: Annotated[int, typer.Option(help="Number of members per ensemble.", min=2)] = 10,
-    trees: Annotated[int, typer.Option(help="Number of trees per member.", min=1)] = 1000,
-    jobs: Annotated[int | None, typer.Option(help="Number of threads.", show_default="one per core")] = None,
+    trees: Trees = 1000,
+    jobs: Jobs = None,
 ) -> None:
     """Find a heart-shaped hole in a table: train, measure and draw."""
     from epiboost._cli.heart import run  # noqa: PLC0415 (slow to import)

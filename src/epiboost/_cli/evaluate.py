@@ -7,11 +7,12 @@ import typer
 
 from epiboost._cli import files
 from epiboost._cli.models import load_model, read_features, read_table, select_features
+from epiboost._cli.options import ModelFile
 
 
 def evaluate(
     *,
-    model: Annotated[Path, typer.Argument(help="Model file, written by epiboost fit.")],
+    model: ModelFile,
     test: Annotated[Path, typer.Argument(help="Test table with the target: a .csv, .csv.gz or .parquet file.")],
     target: Annotated[
         str | None, typer.Option(help="Target column.", show_default="the only column that is not a feature")

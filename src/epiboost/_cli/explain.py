@@ -8,6 +8,7 @@ import typer
 from epiboost._cli import files
 from epiboost._cli.formatting import count
 from epiboost._cli.models import load_model, read_features
+from epiboost._cli.options import ModelFile, TableOutput
 from epiboost._files.atomic import whole_file
 from epiboost._optional import require
 
@@ -22,11 +23,9 @@ _PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 def explain(
     *,
-    model: Annotated[Path, typer.Argument(help="Model file, written by epiboost fit.")],
+    model: ModelFile,
     rows: Annotated[Path, typer.Argument(help="Rows to explain: a .csv or .parquet file.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="File to write the values to: .csv or .parquet.", show_default=False)
-    ],
+    output: TableOutput,
     measure: Annotated[
         Literal["knowledge", "data", "total", "mean"], typer.Option(help="What to explain; mean is the prediction.")
     ] = "knowledge",

@@ -9,6 +9,7 @@ import typer
 from epiboost._cli import files
 from epiboost._cli.columns import category_columns, choose_task, warn_about_numbers_in_text
 from epiboost._cli.formatting import count
+from epiboost._cli.options import Jobs, Trees
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +32,7 @@ def fit(
         str, typer.Option(help="Library that trains the trees: native, catboost, lightgbm, xgboost or forest.")
     ] = "native",
     members: Annotated[int, typer.Option(help="Number of ensemble members.", min=1)] = 10,
-    trees: Annotated[int, typer.Option(help="Number of trees per member.", min=1)] = 1000,
+    trees: Trees = 1000,
     rate: Annotated[float, typer.Option(help="Learning rate: above 0, at most 1.")] = 0.1,
     depth: Annotated[int, typer.Option(help="Depth of each tree.", min=1, max=8)] = 6,
     weight: Annotated[str | None, typer.Option(help="Column with the sample weights.")] = None,
@@ -43,7 +44,7 @@ def fit(
         typer.Option(help="Column of numbers that are categories, such as a zip code; can be repeated."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed gives the same model.", min=0)] = None,
-    jobs: Annotated[int | None, typer.Option(help="Number of threads.", show_default="one per core")] = None,
+    jobs: Jobs = None,
 ) -> None:
     """Train a model on a table and write it to a file."""
     _check_output(output, train)

@@ -8,6 +8,7 @@ import typer
 from epiboost._cli import files
 from epiboost._cli.formatting import count
 from epiboost._cli.models import load_model, read_features
+from epiboost._cli.options import ModelFile, TableOutput
 
 if TYPE_CHECKING:
     from epiboost._typing import AnyArray, Estimator, Table
@@ -15,11 +16,9 @@ if TYPE_CHECKING:
 
 def predict(
     *,
-    model: Annotated[Path, typer.Argument(help="Model file, written by epiboost fit.")],
+    model: ModelFile,
     test: Annotated[Path, typer.Argument(help="Table to predict: a .csv, .csv.gz or .parquet file.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="File to write: .csv or .parquet.", show_default=False)
-    ],
+    output: TableOutput,
     coverage: Annotated[
         float | None,
         typer.Option(help="Add the bounds of prediction intervals with this coverage (regression)."),

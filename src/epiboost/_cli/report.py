@@ -7,11 +7,12 @@ import typer
 
 from epiboost._cli import files
 from epiboost._cli.models import load_model, read_features, read_table, select_features
+from epiboost._cli.options import ModelFile
 
 
 def report(
     *,
-    model: Annotated[Path, typer.Argument(help="Model file, written by epiboost fit.")],
+    model: ModelFile,
     test: Annotated[
         Path, typer.Argument(help="Rows that the model was not trained on, with the target: .csv or .parquet.")
     ],
