@@ -37,21 +37,21 @@ def test_printed_columns_of_categories_are_those_of_the_model(tmp_path, named):
     }
     path = tmp_path / "train.parquet"
     parquet.write_table(arrow_table(columns), path)
-    said = fit(path, *named).stdout.splitlines()[1]
+    line = fit(path, *named).stdout.splitlines()[1]
     model = load_fitted(path)
     pairs = zip(model.feature_names_in_, model.vocabularies_, strict=True)
-    assert said == "Categories: " + ", ".join(repr(name) for name, vocabulary in pairs if vocabulary is not None)
-    assert "'shelf'" in said
-    assert "'empty'" in said
-    assert "'day'" not in said
+    assert line == "Categories: " + ", ".join(repr(name) for name, vocabulary in pairs if vocabulary is not None)
+    assert "'shelf'" in line
+    assert "'empty'" in line
+    assert "'day'" not in line
 
 
 def test_one_feature_and_one_row_are_singular(write_text, tmp_path):
     path = write_text({"x": numbers(), "y": numbers()})
     assert fit(path).stdout.splitlines()[0].endswith(": 60 rows, 1 feature")
     one = write_text({"x": ["1.0"]}, "test.csv")
-    told = epiboost("predict", tmp_path / "model.epib", one, "-o", tmp_path / "out.csv").stdout
-    assert told.startswith("Predicted 1 row and wrote")
+    output = epiboost("predict", tmp_path / "model.epib", one, "-o", tmp_path / "out.csv").stdout
+    assert output.startswith("Predicted 1 row and wrote")
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,8 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half_written(train, model, t
         stderr=subprocess.PIPE,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
     )
-    _, complaint = limited.communicate(timeout=60)
+    _, errors = limited.communicate(timeout=60)
     assert limited.returncode == 1
-    assert complaint.startswith("epiboost: ")
-    assert complaint.count("\n") == 1
+    assert errors.startswith("epiboost: ")
+    assert errors.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before

@@ -1,4 +1,4 @@
-"""The command evaluate prints, draws and writes what the library finds, and says what went wrong in one line."""
+"""The command evaluate prints, draws and writes the metrics of the library."""
 
 import json
 
@@ -55,7 +55,7 @@ def test_metrics_are_those_of_the_library_printed_written_and_drawn(files, kind)
     expected = evaluate(models[kind], rows(HELD_OUT), y, outside)
     written = json.loads((folder / "out.json").read_text())
     assert written["figures"] == pytest.approx(expected.figures)
-    coverage = None if kind == "classifier" else 0.9  # which is asked for nothing there
+    coverage = None if kind == "classifier" else 0.9  # which has neither intervals nor sets
     assert (written["n_rows"], written["n_outside"], written["nominal_coverage"]) == (150, 40, coverage)
     for value in expected.figures.values():
         assert f"{value:.4g}" in ended.stdout

@@ -76,22 +76,22 @@ def test_an_interrupt_is_one_line_and_leaves_nothing_half_written(write, tmp_pat
         assert training.stdout.readline().startswith("Regression")
         time.sleep(0.5)
         training.send_signal(signal.SIGINT)
-        _, complaint = training.communicate(timeout=10)
+        _, errors = training.communicate(timeout=10)
     finally:
         training.kill()
     assert training.returncode == 130
-    assert complaint == "epiboost: interrupted\n"
+    assert errors == "epiboost: interrupted\n"
     assert sorted(tmp_path.iterdir()) == before
 
 
 def test_a_pipe_stays_clean_of_progress(train, tmp_path):
     arguments = ("fit", train, "--target", "price", "-o", tmp_path / "model.epib", *SMALL)
     training = start_epiboost(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    words, complaint = training.communicate(timeout=60)
+    output, errors = training.communicate(timeout=60)
     assert training.returncode == 0
-    assert complaint == ""
-    assert "\r" not in words
-    assert "\x1b" not in words
+    assert errors == ""
+    assert "\r" not in output
+    assert "\x1b" not in output
 
 
 def test_a_terminal_shows_the_number_of_trained_trees(train, tmp_path):

@@ -30,10 +30,10 @@ def test_without_targets_the_report_has_no_errors(models):
 
 
 def test_the_page_says_which_uncertainty_a_model_lacks(models):
-    for kind, said in (("single", "that needs two or more members"), ("forest", "predict a mean without a variance")):
+    for kind, words in (("single", "that needs two or more members"), ("forest", "predict a mean without a variance")):
         model, y = models[kind]
         columns = ["size", "age"] if kind == "forest" else list(FRAME)
-        assert said in text_of(report(model, FRAME[columns][HELD_OUT], y[HELD_OUT], explain=False).html)
+        assert words in text_of(report(model, FRAME[columns][HELD_OUT], y[HELD_OUT], explain=False).html)
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])

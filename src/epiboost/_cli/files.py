@@ -222,10 +222,10 @@ def _check_separator(path: Path, file: IO[bytes]) -> None:
     """Raise an error if the fields of the first line are separated by semicolons or tabs."""
     with file:
         unquoted = re.sub(rb'"[^"]*"', b"", file.readline())
-    found = [name for separator, name in _SEPARATORS.items() if separator in unquoted]
-    if found and b"," not in unquoted:
+    separators = [name for separator, name in _SEPARATORS.items() if separator in unquoted]
+    if separators and b"," not in unquoted:
         message = (
-            f"cannot read {str(path)!r}: its fields are separated by {found[0]}; save it with commas between fields "
+            f"cannot read {str(path)!r}: its fields are separated by {separators[0]}; save it with commas between fields "
             "and decimal points in numbers"
         )
         raise TableError(message)

@@ -64,8 +64,8 @@ def fit(
     categories = category_columns(features, named)
     typer.echo(f"Categories: {files.quoted(categories) if categories else 'none'}")
     if not train.name.lower().endswith(".parquet"):
-        doubtful = [name for name in categories if name not in named]
-        warn_about_numbers_in_text(table.select(doubtful if task != "auto" else [target, *doubtful]), target)
+        inferred = [name for name in categories if name not in named]
+        warn_about_numbers_in_text(table.select(inferred if task != "auto" else [target, *inferred]), target)
 
     from epiboost import EpiBoostClassifier, EpiBoostRegressor  # noqa: PLC0415 (slow to import)
 

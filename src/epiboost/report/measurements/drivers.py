@@ -55,12 +55,12 @@ class Explanation:
     @property
     def drivers(self) -> tuple[Driver, ...]:
         """Drivers of each measure."""
-        return tuple(_driver(measure, found, self.in_sample) for measure, found in self.by_measure.items())
+        return tuple(_driver(measure, attribution, self.in_sample) for measure, attribution in self.by_measure.items())
 
     @property
     def leading(self) -> tuple[str, ...]:
         """Full names of the features that drive uncertainty, most important first."""
-        shares = [_shares(found.values[self.in_sample]) for found in self.by_measure.values()]
+        shares = [_shares(attribution.values[self.in_sample]) for attribution in self.by_measure.values()]
         if not shares:
             return ()
         names = next(iter(self.by_measure.values())).names
@@ -72,9 +72,9 @@ class Explanation:
         position = {row: place for place, row in enumerate(self.rows.tolist())}
         reasons = {}
         for row in uncertain.tolist() if position else ():
-            found = self.by_measure.get("knowledge" if kinds[row] == "unfamiliar" else "data")
-            if found is not None and found.values[position[row]].max() > 0.0:
-                reasons[row] = unique_names(found.names)[int(found.values[position[row]].argmax())]
+            attribution = self.by_measure.get("knowledge" if kinds[row] == "unfamiliar" else "data")
+            if attribution is not None and attribution.values[position[row]].max() > 0.0:
+                reasons[row] = unique_names(attribution.names)[int(attribution.values[position[row]].argmax())]
         return reasons
 
 
@@ -91,7 +91,7 @@ def explain_rows(
     affordable = _MAX_CELLS // (_n_coalitions(n_features) * n_features * _N_BACKGROUND) - len(uncertain)
     sample = evenly_spaced(len(predictions), min(max(affordable, _MIN_SAMPLE), _MAX_SAMPLE))
     rows = np.union1d(sample, uncertain)
-    found = attribute_all(
+    attributions = attribute_all(
         estimator,
         rows_of(X, rows),
         measures,
@@ -99,7 +99,7 @@ def explain_rows(
         n_coalitions=_n_coalitions(n_features),
         verbose=verbose,
     )
-    return Explanation(rows, np.isin(rows, sample), dict(zip(measures, found, strict=True)))
+    return Explanation(rows, np.isin(rows, sample), dict(zip(measures, attributions, strict=True)))
 
 
 def explain_other_table(
@@ -109,7 +109,7 @@ def explain_other_table(
     this, other = predictions
     if not other.uncertainty.knowledge.any() or other.posterior.n_members == 1:
         return ()
-    (found,) = attribute_all(
+    (attribution,) = attribute_all(
         estimator,
         rows_of(tables[1], evenly_spaced(len(other), _MIN_SAMPLE)),
         ["knowledge"],
@@ -117,7 +117,7 @@ def explain_other_table(
         n_coalitions=_n_coalitions(_n_features(estimator)),
         verbose=verbose,
     )
-    return (_driver("knowledge", found, np.ones(len(found), dtype=bool), other=True),)
+    return (_driver("knowledge", attribution, np.ones(len(attribution), dtype=bool), other=True),)
 
 
 def _n_features(estimator: Estimator) -> int:
@@ -134,11 +134,11 @@ def _shares(values: Floats) -> Floats:
     return effect / effect.sum() if effect.any() else effect
 
 
-def _driver(measure: Measure, found: Attribution, in_sample: AnyArray, *, other: bool = False) -> Driver:
-    shares = _shares(found.values[in_sample])
+def _driver(measure: Measure, attribution: Attribution, in_sample: AnyArray, *, other: bool = False) -> Driver:
+    shares = _shares(attribution.values[in_sample])
     order = np.argsort(-shares, kind="stable")[:_MAX_NAMES]
     order = order[shares[order] >= _MIN_SHARE]
-    names = unique_names(found.names)
+    names = unique_names(attribution.names)
     return Driver(
         other=other,
         measure=measure,
