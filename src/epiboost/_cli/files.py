@@ -225,8 +225,8 @@ def _check_separator(path: Path, file: IO[bytes]) -> None:
     separators = [name for separator, name in _SEPARATORS.items() if separator in unquoted]
     if separators and b"," not in unquoted:
         message = (
-            f"cannot read {str(path)!r}: its fields are separated by {separators[0]}; save it with commas between fields "
-            "and decimal points in numbers"
+            f"cannot read {str(path)!r}: its fields are separated by {separators[0]}; save it with commas between "
+            "fields and decimal points in numbers"
         )
         raise TableError(message)
 
