@@ -68,7 +68,7 @@ sphinx_gallery_conf = {
 
 def write_command_line(app: Sphinx) -> None:
     """Write the page of the command line: what its --help says, as Typer tells it in Markdown."""
-    command = [sys.executable, "-m", "typer", "epiboost._cli.commands", "utils", "docs", "--name", "epiboost"]
+    command = [sys.executable, "-m", "typer", "epiboost._cli.app", "utils", "docs", "--name", "epiboost"]
     text = subprocess.run([*command, "--title", "Command line"], check=True, capture_output=True, text=True).stdout  # noqa: S603
     page = Path(app.srcdir) / "api" / "command-line.md"
     if not page.exists() or page.read_text() != text:

@@ -1,4 +1,4 @@
-"""The command evaluate prints, draws and writes what the library finds, and says what went wrong in one line."""
+"""The command evaluate prints, draws and writes the metrics of the library."""
 
 import json
 
@@ -7,12 +7,11 @@ import pyarrow as pa
 import pytest
 from matplotlib import image
 from pyarrow import csv
-from typer.testing import CliRunner
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, metrics
-from epiboost._cli import commands
 from epiboost._cli.evaluation import evaluate
 from epiboost._files import model_file
+from tests.support.command_line import epiboost
 
 SMALL = {"n_members": 3, "n_estimators": 30, "n_jobs": 1, "random_state": 0}
 RANDOM = np.random.default_rng(0)
@@ -21,10 +20,6 @@ PRICE = SIZE + 0.3 * RANDOM.normal(size=300)
 GRADE = np.where(PRICE > 0, "high", "low")
 TRAIN, HELD_OUT = slice(0, 150), slice(150, 300)
 FEATURES = pa.table({"size": SIZE, "age": AGE})
-
-
-def epiboost(*arguments):
-    return CliRunner().invoke(commands.app, [str(argument) for argument in arguments], catch_exceptions=False)
 
 
 def rows(part):
@@ -49,7 +44,7 @@ def files(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["regressor", "classifier", "calibrated regressor", "calibrated classifier"])
-def test_the_figures_are_those_of_the_library_printed_written_and_drawn(files, kind):
+def test_metrics_are_those_of_the_library_printed_written_and_drawn(files, kind):
     folder, models = files
     table = folder / f"{kind.split()[-1]}.csv"
     options = ("--ood", folder / "other.csv", "--plots", folder / "new" / "pictures", "--json", folder / "out.json")
@@ -60,7 +55,7 @@ def test_the_figures_are_those_of_the_library_printed_written_and_drawn(files, k
     expected = evaluate(models[kind], rows(HELD_OUT), y, outside)
     written = json.loads((folder / "out.json").read_text())
     assert written["figures"] == pytest.approx(expected.figures)
-    coverage = None if kind == "classifier" else 0.9  # which is asked for nothing there
+    coverage = None if kind == "classifier" else 0.9  # which has neither intervals nor sets
     assert (written["n_rows"], written["n_outside"], written["nominal_coverage"]) == (150, 40, coverage)
     for value in expected.figures.values():
         assert f"{value:.4g}" in ended.stdout
@@ -95,7 +90,7 @@ def test_a_calibrated_classifier_is_judged_by_its_sets(files):
     ("kind", "passes"),
     [("regressor", 1), ("classifier", 1), ("calibrated regressor", 2), ("calibrated classifier", 2)],
 )
-def test_the_table_is_predicted_once_and_once_more_for_what_is_guaranteed(files, kind, passes, monkeypatch):
+def test_the_table_is_predicted_once_and_once_more_for_guarantees(files, kind, passes, monkeypatch):
     _, models = files
     trained = models[kind.split()[-1]]
     counted, predict = [], type(trained).predict_posterior
@@ -140,7 +135,10 @@ def test_a_calibrated_model_predicts_with_its_guaranteed_interval(files):
     ("arguments", "words"),
     [
         (("regressor.epib", "regressor.csv", "--target", "cost"), "lacks the column 'cost'"),
-        (("regressor.epib", "two.csv"), "has the columns 'price', 'note' beside the features; name the target"),
+        (
+            ("regressor.epib", "two.csv"),
+            "has the columns 'price', 'note' beside the features; give the target with --target",
+        ),
         (("regressor.epib", "other.csv"), "has no column beside the features"),
         (("regressor.epib", "nowhere.csv"), "no such file"),
         (("classifier.epib", "regressor.csv"), "y_true holds float64 and the classes are ['high', 'low']"),
@@ -156,7 +154,7 @@ def test_a_calibrated_model_predicts_with_its_guaranteed_interval(files):
         ),
     ],
 )
-def test_what_goes_wrong_is_said_in_one_line(files, arguments, words):
+def test_errors_are_one_line(files, arguments, words):
     folder, _ = files
     held_out = rows(HELD_OUT)
     two = held_out.append_column("price", pa.array(PRICE[HELD_OUT])).append_column("note", pa.array(GRADE[HELD_OUT]))

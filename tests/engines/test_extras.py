@@ -54,9 +54,9 @@ assert posterior_from(RandomForestRegressor(4).fit(X, X[:, 0]), X, 2).n_members 
     ("package", "extra", "call"),
     [
         ("shap", "explain", "from epiboost.explain import attribute; attribute(model, X)"),
-        ("shap", "explain", "model.report(X)"),
-        ("jinja2", "report", "model.report(X)"),
-        ("vl_convert", "report", "model.report(X)"),
+        ("shap", "explain", "from epiboost.report import report; report(model, X)"),
+        ("jinja2", "report", "from epiboost.report import report; report(model, X)"),
+        ("vl_convert", "report", "from epiboost.report import report; report(model, X)"),
     ],
 )
 def test_what_reports_and_explanations_need_is_named_with_its_extra(package, extra, call):

@@ -39,7 +39,7 @@ def run(*arguments):
     """Run the command in this process."""
     from typer.testing import CliRunner
 
-    from epiboost._cli.commands import app
+    from epiboost._cli.app import app
 
     return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
 

@@ -1,27 +1,41 @@
-"""What goes wrong on the command line, in one line and an exit code."""
+"""Errors on the command line: one line on standard error and an exit code."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import functools
+from collections.abc import Callable
+from typing import ParamSpec
 
 import typer
 
 KNOWN_ERRORS = (ImportError, MemoryError, OSError, ValueError)
-"""What a user can put right: a missing package, too little memory, a file, a value."""
+"""Errors that a user can correct: a missing package, too little memory, a file, a value."""
 
 _INTERRUPTED = 130
 
+P = ParamSpec("P")
 
-@contextmanager
-def reported() -> Iterator[None]:
-    """Turn known errors into one line and an exit code."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise typer.Exit(complain("interrupted", code=_INTERRUPTED)) from None
-    except BrokenPipeError:
-        raise
-    except KNOWN_ERRORS as error:
-        raise typer.Exit(complain(_in_one_line(error))) from error
+
+def with_known_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """Return a command that turns known errors into one line and an exit code."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except KeyboardInterrupt:
+            print_error("interrupted")
+            raise typer.Exit(_INTERRUPTED) from None
+        except BrokenPipeError:
+            raise
+        except KNOWN_ERRORS as error:
+            print_error(_in_one_line(error))
+            raise typer.Exit(1) from error
+
+    return run
+
+
+def print_error(message: str) -> None:
+    """Print an error or a warning to standard error."""
+    typer.echo(f"epiboost: {message}", err=True)
 
 
 def _in_one_line(error: Exception) -> str:
@@ -30,9 +44,3 @@ def _in_one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
         return f"{str(error.filename)!r}: {error.strerror.lower()}"
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def complain(message: str, *, code: int = 1) -> int:
-    """Say what is wrong on standard error, and return the exit code."""
-    typer.echo(f"epiboost: {message}", err=True)
-    return code

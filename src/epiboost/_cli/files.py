@@ -1,6 +1,6 @@
-"""Tables in files: CSV and Parquet, chosen by the ending of the file's name, read and written by Arrow.
+"""Tables in files: CSV and Parquet, chosen by the ending of the file name, read and written with PyArrow.
 
-A CSV file may be compressed (``.csv.gz``) where it is read.
+Compressed CSV files (``.csv.gz``) can be read, not written.
 """
 
 from __future__ import annotations
@@ -17,35 +17,34 @@ from typing import IO, TYPE_CHECKING, Final
 
 from epiboost._files.atomic import whole_file
 from epiboost._optional import require
-from epiboost._typing import AnyArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from epiboost._typing import AnyArray
+
 ENDINGS: Final = (".csv", ".parquet")
-"""The endings of the files that can be read and written."""
+"""File name endings that can be read and written."""
 
 MISSING: Final = (
     "", "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "NULL", "null", "NaN", "nan", "-NaN", "-nan", "1.#IND",
     "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
-"""What stands for a missing value in a CSV file, if it is not quoted."""
+"""Texts that mean a missing value in a CSV file, unless they are quoted."""
 
 _COMPRESSED = ".csv.gz"
 _SEPARATORS = {b";": "semicolons", b"\t": "tabs"}
-_NUMBER = r"^\s*[+-]?(\d+{0}?\d*|{0}\d+)([eE][+-]?\d+)?\s*$"
 _SHOWN_NAMES = 10
-_SHOWN_TEXTS = 3
 _LARGEST_BLOCK = 2**30
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class TableError(ValueError):
-    """A table that cannot be read, or that lacks a column."""
+    """A table cannot be read or written, or lacks a column."""
 
 
 def check_ending(path: Path) -> str:
-    """Return the ending of a table's file name, or raise an error that says which ones there are.
+    """Return the ending of a table's file name, or raise an error if it is neither CSV nor Parquet.
 
     >>> check_ending(Path("train.CSV"))
     '.csv'
@@ -55,16 +54,16 @@ def check_ending(path: Path) -> str:
         message = f"{str(path)!r} is neither CSV nor Parquet: its name must end in {' or '.join(ENDINGS)}"
         if path.name.lower().endswith(_COMPRESSED):
             message = (
-                f"cannot write {str(path)!r}: compressed tables are only read; let it end in {' or '.join(ENDINGS)}"
+                f"cannot write {str(path)!r}: compressed tables can be read, not written; use {' or '.join(ENDINGS)}"
             )
         raise TableError(message)
     return ending
 
 
 def check_writable(path: Path, *, sources: Sequence[Path]) -> None:
-    """Raise an error when a file cannot or must not be written, before any work is spent on its content."""
+    """Raise an error if a file cannot or must not be written, before any work is done."""
     if any(path.resolve() == source.resolve() for source in sources):
-        message = f"cannot write {str(path)!r}: it is an input of this command, which would be lost"
+        message = f"cannot write {str(path)!r}: it is an input of this command and would be overwritten"
         raise TableError(message)
     if path.is_dir():
         message = f"cannot write {str(path)!r}: it is a folder"
@@ -80,20 +79,20 @@ def check_writable(path: Path, *, sources: Sequence[Path]) -> None:
 def read_table(path: Path, *, text: Sequence[str] = ()) -> pa.Table:
     """Read a table.
 
-    In a CSV file the first line names the columns, commas separate the fields, and a field that is empty or holds one
-    of the texts in ``MISSING`` is a missing value, unless it is quoted.
+    In a CSV file the first line holds the column names, fields are separated by commas, and a field that is empty or
+    holds one of the texts in ``MISSING`` is a missing value, unless it is quoted.
 
     Parameters
     ----------
     path : Path
         A file whose name ends in ``.csv``, ``.csv.gz`` or ``.parquet``.
     text : sequence of str
-        Columns of a CSV file that are text though they may look like numbers or dates, if they are there.
+        Columns of a CSV file to read as text even if they look like numbers or dates; absent ones are ignored.
 
     Returns
     -------
     pyarrow.Table
-        The table, which has at least one row, and no two columns of one name.
+        A table with at least one row and distinct column names.
     """
     ending = ".csv" if path.name.lower().endswith(_COMPRESSED) else check_ending(path)
     if not path.is_file():
@@ -102,7 +101,7 @@ def read_table(path: Path, *, text: Sequence[str] = ()) -> pa.Table:
     arrow = require("pyarrow", extra="cli", purpose="reading tables")
     try:
         table = _read_csv(path, text) if ending == ".csv" else _read_parquet(path)
-        names = table.column_names  # read as text only now
+        names = table.column_names  # decoded only now
     except UnicodeDecodeError as error:
         message = f"cannot read {str(path)!r}: it is not UTF-8 text; save it as UTF-8"
         raise TableError(message) from error
@@ -111,7 +110,7 @@ def read_table(path: Path, *, text: Sequence[str] = ()) -> pa.Table:
         raise TableError(message) from error
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        message = f"{str(path)!r} has more than one column named {listed(repeated)}"
+        message = f"{str(path)!r} has more than one column named {quoted(repeated)}"
         raise TableError(message)
     if table.num_rows == 0:
         message = f"{str(path)!r} has no rows"
@@ -120,12 +119,12 @@ def read_table(path: Path, *, text: Sequence[str] = ()) -> pa.Table:
 
 
 def write_table(columns: Mapping[str, AnyArray], path: Path) -> None:
-    """Write columns of equal length as a table, whole or not at all.
+    """Write columns of equal length as a table; an existing file is replaced only once all is written.
 
     Parameters
     ----------
     columns : mapping from str to array of shape (n,)
-        The columns in their order.
+        Columns by name, in order.
     path : Path
         A file whose name ends in ``.csv`` or ``.parquet``.
     """
@@ -139,29 +138,29 @@ def write_table(columns: Mapping[str, AnyArray], path: Path) -> None:
 
 
 def only_other_column(table: pa.Table, features: pa.Table, *, source: Path) -> str:
-    """Return the one column that is no feature."""
+    """Return the name of the only column that is not a feature."""
     others = [name for name in table.column_names if name not in features.column_names]
     if len(others) != 1:
         found = "no column" if not others else f"the columns {', '.join(map(repr, others))}"
-        message = f"{str(source)!r} has {found} beside the features; name the target with --target"
+        message = f"{str(source)!r} has {found} beside the features; give the target with --target"
         raise ValueError(message)
     return str(others[0])
 
 
 def select_columns(table: pa.Table, names: Sequence[str], *, source: Path) -> pa.Table:
-    """Return the named columns in the order of their names, or raise an error that names the missing ones."""
+    """Return columns in the given order, or raise an error that names the missing ones."""
     missing = [name for name in names if name not in table.column_names]
     if missing:
-        message = f"{str(source)!r} lacks the column {listed(missing)}"
+        message = f"{str(source)!r} lacks the column {quoted(missing)}"
         if len(missing) > 1:
-            message = f"{str(source)!r} lacks {len(missing)} columns: {listed(missing)}"
-        message = f"{message}; it has {listed(table.column_names)}"
+            message = f"{str(source)!r} lacks {len(missing)} columns: {quoted(missing)}"
+        message = f"{message}; it has {quoted(table.column_names)}"
         raise TableError(message)
     return table.select(list(names))
 
 
 def column(table: pa.Table, name: str, *, source: Path) -> pa.ChunkedArray:
-    """Return a column without missing values, or raise an error that says what is wrong with it."""
+    """Return a column, or raise an error if it is absent or has missing values."""
     values: pa.ChunkedArray = select_columns(table, [name], source=source).column(0)
     if values.null_count:
         many = "s" if values.null_count > 1 else ""
@@ -170,24 +169,8 @@ def column(table: pa.Table, name: str, *, source: Path) -> pa.ChunkedArray:
     return values
 
 
-def numbers_among_text(values: pa.ChunkedArray) -> tuple[int, int, list[str]]:
-    """Count a text column's distinct values and those of them that are numbers, and return the first that are not.
-
-    A number may be written with a decimal comma, but then it is not one that is read as such.
-
-    >>> import pyarrow as pa
-    >>> numbers_among_text(pa.chunked_array([["1.5", "?", None, "2e3", "1.5", "2,5"]]))
-    (4, 3, ['?', '2,5'])
-    """
-    compute = require("pyarrow.compute", extra="cli", purpose="reading tables")
-    distinct = values.unique().drop_null()
-    plain, any_point = (compute.match_substring_regex(distinct, _NUMBER.format(point)) for point in (r"\.", "[.,]"))
-    others = distinct.filter(compute.invert(plain))
-    return len(distinct), int(compute.sum(any_point).as_py() or 0), others.slice(0, _SHOWN_TEXTS).to_pylist()
-
-
 def to_numpy(values: pa.ChunkedArray) -> AnyArray:
-    """Return a column as an array, text as Python strings.
+    """Return a column as an array; text becomes Python strings.
 
     >>> import pyarrow as pa
     >>> to_numpy(pa.chunked_array([["no", "yes"]])).tolist()
@@ -206,22 +189,22 @@ def _read_csv(path: Path, text: Sequence[str]) -> pa.Table:
     arrow = require("pyarrow", extra="cli", purpose="reading tables")
     csv = require("pyarrow.csv", extra="cli", purpose="reading CSV")
     data = _uncompressed(path) if path.name.lower().endswith(_COMPRESSED) else None
-    _refuse_other_separators(path, path.open("rb") if data is None else io.BytesIO(data))
-    # By default Arrow reads an empty field of a text column as an empty text.
+    _check_separator(path, path.open("rb") if data is None else io.BytesIO(data))
+    # By default Arrow reads an empty field of a text column as an empty string.
     conversion = csv.ConvertOptions(
         null_values=list(MISSING),
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
         column_types=dict.fromkeys(text, arrow.string()),
     )
-    # Arrow infers the types of the columns from the first block, and fails on a later one that does not fit.
+    # Arrow infers column types from the first block and fails if a later block does not fit: read one block.
     size = path.stat().st_size if data is None else len(data)
-    whole = csv.ReadOptions(block_size=min(max(size, 1) + 1, _LARGEST_BLOCK))
+    options = csv.ReadOptions(block_size=min(max(size, 1) + 1, _LARGEST_BLOCK))
     source = path if data is None else arrow.BufferReader(data)
-    table: pa.Table = csv.read_csv(source, read_options=whole, convert_options=conversion)
-    garbled = [field.name for field in table.schema if arrow.types.is_binary(field.type)]
-    if garbled:
-        message = f"cannot read {str(path)!r}: the column {listed(garbled)} is not UTF-8 text"
+    table: pa.Table = csv.read_csv(source, read_options=options, convert_options=conversion)
+    undecoded = [field.name for field in table.schema if arrow.types.is_binary(field.type)]
+    if undecoded:
+        message = f"cannot read {str(path)!r}: the column {quoted(undecoded)} is not UTF-8 text"
         raise TableError(message)
     return table
 
@@ -231,31 +214,31 @@ def _uncompressed(path: Path) -> bytes:
         with gzip.open(path) as file:
             return file.read()
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        message = f"cannot read {str(path)!r}: it is no whole file of gzip ({error})"
+        message = f"cannot read {str(path)!r}: it is not a complete gzip file ({error})"
         raise TableError(message) from error
 
 
-def _refuse_other_separators(path: Path, file: IO[bytes]) -> None:
-    """Say so when the first line separates its fields by something else than commas."""
+def _check_separator(path: Path, file: IO[bytes]) -> None:
+    """Raise an error if the fields of the first line are separated by semicolons or tabs."""
     with file:
         unquoted = re.sub(rb'"[^"]*"', b"", file.readline())
-    found = [name for separator, name in _SEPARATORS.items() if separator in unquoted]
-    if found and b"," not in unquoted:
+    separators = [name for separator, name in _SEPARATORS.items() if separator in unquoted]
+    if separators and b"," not in unquoted:
         message = (
-            f"cannot read {str(path)!r}: its fields are separated by {found[0]}; save it with commas between fields "
-            "and points in numbers"
+            f"cannot read {str(path)!r}: its fields are separated by {separators[0]}; save it with commas between "
+            "fields and decimal points in numbers"
         )
         raise TableError(message)
 
 
 def _read_parquet(path: Path) -> pa.Table:
-    # Read as one file: a path is otherwise searched for partitions.
+    # As one file: given a path, PyArrow would search for partitions.
     table: pa.Table = require("pyarrow.parquet", extra="cli", purpose="reading Parquet").ParquetFile(path).read()
-    # The index of a pandas frame is no feature: it tells which row it was, not what it is like.
+    # The index of a pandas frame is not a feature.
     return table.drop_columns([name for name in table.column_names if _PANDAS_INDEX.fullmatch(name)])
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names in quotes, the first of them if there are many."""
+def quoted(names: Sequence[str]) -> str:
+    """Return quoted names, only the first ones if there are many."""
     shown = ", ".join(repr(name) for name in names[:_SHOWN_NAMES])
     return shown if len(names) <= _SHOWN_NAMES else f"{shown} and {len(names) - _SHOWN_NAMES} more"

@@ -1,9 +1,10 @@
-"""A report for the person who must decide whether to trust a model: one page, no network, made from one call.
+"""A report that shows whether a model can be trusted: one HTML page, made by one call, without network.
 
-    facts  ->  sentences, charts  ->  page
+    predictions -> measurements -> facts -> verdicts -> cards, charts -> html
 
-`report` gathers numbers (`gathering`, `judging`), says them in sentences, draws them and sets them on a page. The page
-is a Jinja2 template with autoescaping, the pictures are Vega-Lite charts; docs/report.md says why these two.
+`report` predicts each table once (`predictions`), measures accuracy, calibration, abstention and out-of-domain rows
+(`measurements`), and stores the numbers as plain values (`facts`). The rules for the verdicts on the first screen are
+in `verdicts` and `ood_verdict`. `cards` writes the sentences, `charts` draws, and `html` puts all on a page.
 """
 
 from epiboost.report.page import Report, report

@@ -1,4 +1,4 @@
-"""What a model says of a table, asked once and then told to all that want to know."""
+"""Predictions of a model for a table, computed once and used by all measurements."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from epiboost._typing import AnyArray, Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
-    """What a model says of each row.
+class Predictions:
+    """Predictions and uncertainties, one per row.
 
     Attributes
     ----------
@@ -24,8 +24,8 @@ class Answers:
     prediction: AnyArray
 
     @classmethod
-    def of(cls, posterior: Posterior) -> "Answers":
-        """Take a posterior apart."""
+    def from_posterior(cls, posterior: Posterior) -> "Predictions":
+        """Compute predictions and uncertainties."""
         prediction: AnyArray = posterior.mean
         if posterior.classes is not None:
             prediction = posterior.classes[prediction.argmax(axis=1)]
@@ -36,38 +36,38 @@ class Answers:
         return self.posterior.n_samples
 
     @property
-    def deciding(self) -> Measure:
-        """The uncertainty that a case is handed over by: total, where members know it."""
+    def measure(self) -> Measure:
+        """The uncertainty that abstention uses: total, or knowledge if the members predict a mean alone."""
         return "knowledge" if self.posterior.family == "mean" else "total"
 
     @property
-    def doubt(self) -> Floats:
-        """That uncertainty, shape (n,)."""
-        doubt: Floats = getattr(self.uncertainty, self.deciding)
-        return doubt
+    def score(self) -> Floats:
+        """The uncertainty that abstention uses, shape (n,)."""
+        score: Floats = getattr(self.uncertainty, self.measure)
+        return score
 
     @property
     def data(self) -> Floats | None:
-        """Data uncertainty, shape (n,); None if the members do not know it."""
+        """Data uncertainty, shape (n,); None if the members predict a mean alone."""
         return None if self.posterior.family == "mean" else self.uncertainty.data
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
-    """A model whose tables are answers already given: what decides may be asked without predicting anew.
+class PrecomputedModel:
+    """A model whose tables are `Predictions`, so that decisions can be fitted without predicting again.
 
     >>> from epiboost.decisions import DomainDetector
-    >>> rows = Answers.of(Posterior([[[0.0, 1.0]] * 30, [[0.1, 1.0]] * 30], "normal"))
-    >>> DomainDetector(Told()).fit(rows).predict(rows).min()
+    >>> rows = Predictions.from_posterior(Posterior([[[0.0, 1.0]] * 30, [[0.1, 1.0]] * 30], "normal"))
+    >>> DomainDetector(PrecomputedModel()).fit(rows).predict(rows).min()
     np.int64(1)
     """
 
     classes_: AnyArray | None = None
 
-    def predict(self, answers: Answers) -> AnyArray:
-        """Return the predictions."""
-        return answers.prediction
+    def predict(self, predictions: Predictions) -> AnyArray:
+        """Return labels or means, shape (n,)."""
+        return predictions.prediction
 
-    def predict_uncertainty(self, answers: Answers) -> Uncertainty:
+    def predict_uncertainty(self, predictions: Predictions) -> Uncertainty:
         """Return the uncertainty."""
-        return answers.uncertainty
+        return predictions.uncertainty

@@ -1,0 +1,49 @@
+"""The command ``epiboost evaluate``. The metrics are computed in `epiboost._cli.evaluation`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from epiboost._cli import files
+from epiboost._cli.models import load_model, read_features, read_table, select_features
+from epiboost._cli.options import ModelFile
+
+
+def evaluate(
+    *,
+    model: ModelFile,
+    test: Annotated[Path, typer.Argument(help="Test table with the target: a .csv, .csv.gz or .parquet file.")],
+    target: Annotated[
+        str | None, typer.Option(help="Target column.", show_default="the only column that is not a feature")
+    ] = None,
+    ood: Annotated[Path | None, typer.Option(help="Table of out-of-domain rows.")] = None,
+    coverage: Annotated[
+        float,
+        typer.Option(help="Coverage of prediction intervals, or of the prediction sets of a calibrated classifier."),
+    ] = 0.9,
+    plots: Annotated[Path | None, typer.Option(help="Folder to draw plots into.")] = None,
+    json: Annotated[Path | None, typer.Option(help="File to write the metrics to.")] = None,
+) -> None:
+    """Evaluate a model on a table: its losses, and the quality of its uncertainties."""
+    from epiboost._cli import evaluation  # noqa: PLC0415 (slow to import)
+
+    sources = [path for path in (model, test, ood) if path is not None]
+    if json is not None:
+        files.check_writable(json, sources=sources)
+    if plots is not None:
+        evaluation.check_folder(plots)
+    fitted = load_model(model)
+    table = read_table(fitted, test)
+    features = select_features(fitted, table, source=test)
+    name = files.only_other_column(table, features, source=test) if target is None else target
+    y = files.to_numpy(files.column(table, name, source=test))
+    X_ood = None if ood is None else read_features(fitted, ood)
+    result = evaluation.evaluate(fitted, features, y, X_ood, coverage=coverage)
+    evaluation.show(result)
+    if json is not None:
+        evaluation.write_json(result, json)
+        typer.echo(f"Wrote {json}")
+    if plots is not None:
+        for path in evaluation.draw(fitted, features, y, X_ood, plots):
+            typer.echo(f"Drew {path}")

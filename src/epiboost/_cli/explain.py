@@ -1,0 +1,117 @@
+"""The command ``epiboost explain``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from epiboost._cli import files
+from epiboost._cli.formatting import count
+from epiboost._cli.models import load_model, read_features
+from epiboost._cli.options import ModelFile, TableOutput
+from epiboost._files.atomic import whole_file
+from epiboost._optional import require
+
+if TYPE_CHECKING:
+    from epiboost._typing import Estimator
+    from epiboost.explain import Attribution
+
+_SIZE = (6.4, 4.4)
+_DOTS_PER_INCH = 150
+_PLOT_ENDINGS = (".png", ".svg", ".pdf")
+
+
+def explain(
+    *,
+    model: ModelFile,
+    rows: Annotated[Path, typer.Argument(help="Rows to explain: a .csv or .parquet file.")],
+    output: TableOutput,
+    measure: Annotated[
+        Literal["knowledge", "data", "total", "mean"], typer.Option(help="What to explain; mean is the prediction.")
+    ] = "knowledge",
+    background: Annotated[
+        Path | None,
+        typer.Option(help="Table of typical rows, such as the training table.", show_default="the rows themselves"),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Class whose probability is explained (--measure mean, classification).")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="File to draw a summary into: .png, .svg or .pdf.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sampling.", min=0)] = 0,
+) -> None:
+    """Write one Shapley value per row and feature: which features make the model uncertain."""
+    sources = [path for path in (model, rows, background) if path is not None]
+    files.check_ending(output)
+    files.check_writable(output, sources=sources)
+    if plot is not None:
+        files.check_writable(plot, sources=sources)
+        _check_plot(plot, output)
+    fitted = load_model(model)
+    features = read_features(fitted, rows)
+    typical = None if background is None else read_features(fitted, background)
+    known_label = None if label is None else _known_label(fitted, label)
+
+    from epiboost.explain import attribute  # noqa: PLC0415 (slow to import)
+
+    attribution = attribute(
+        fitted, features, measure, background=typical, label=known_label, random_state=seed, verbose=1
+    )
+    write_values(attribution, output)
+    typer.echo(f"Explained {measure} of {count(len(attribution), 'row')} and wrote {output}")
+    typer.echo(f"Most important features: {', '.join(attribution.leading) or 'none; all values are zero'}")
+    if typical is None:
+        typer.echo(
+            "The rows were compared with each other, so a value that all rows share has no effect; to compare them "
+            "with typical rows, give --background"
+        )
+    if plot is not None:
+        _draw_summary(attribution, plot)
+        typer.echo(f"Drew {plot}")
+
+
+def write_values(attribution: "Attribution", path: Path) -> None:
+    """Write the measure of each row, the base value and one column per feature; base and features add to the measure.
+
+    A feature that has the name of another column gets the prefix ``value of``, more than once if necessary.
+    """
+    columns = {attribution.measure: attribution.output, "base": attribution.base_values}
+    for name, values in zip(attribution.feature_names, attribution.values.T, strict=True):
+        unique = name
+        while unique in columns or (unique != name and unique in attribution.feature_names):
+            unique = f"value of {unique}"
+        columns[unique] = values
+    files.write_table(columns, path)
+
+
+def _known_label(model: "Estimator", text: str) -> object:
+    """Return the class label of a model whose text is given."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        message = f"--label is for classification, and this model is a regressor; got {text!r}"
+        raise ValueError(message)
+    labels: dict[str, object] = {str(label): label for label in classes.tolist()}
+    if text not in labels:
+        message = f"--label must be one of {', '.join(map(repr, labels))}; got {text!r}"
+        raise ValueError(message)
+    return labels[text]
+
+
+def _check_plot(plot: Path, output: Path) -> None:
+    """Raise an error if the plot cannot be drawn, before any work is done."""
+    if plot.suffix.lower() not in _PLOT_ENDINGS:
+        endings = f"{', '.join(_PLOT_ENDINGS[:-1])} or {_PLOT_ENDINGS[-1]}"
+        message = f"cannot draw {str(plot)!r}: its name must end in {endings}"
+        raise ValueError(message)
+    if plot.resolve() == output.resolve():
+        message = f"cannot draw {str(plot)!r}: --output writes the values to this file"
+        raise ValueError(message)
+
+
+def _draw_summary(attribution: "Attribution", path: Path) -> None:
+    from epiboost.plots import AttributionDisplay  # noqa: PLC0415 (slow to import)
+
+    figure_class = require("matplotlib.figure", extra="plot", purpose="drawing uncertainty").Figure
+    figure = figure_class(figsize=_SIZE, layout="constrained")
+    AttributionDisplay(attribution).plot(figure.subplots())
+    with whole_file(path) as draft:
+        figure.savefig(draft, dpi=_DOTS_PER_INCH)

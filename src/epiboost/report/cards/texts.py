@@ -1,0 +1,20 @@
+"""Numbers of a task as text."""
+
+import numpy as np
+
+from epiboost.report.facts import Facts
+from epiboost.report.formatting import number, percent
+
+
+def error_text(facts: Facts, error: float | None) -> str:
+    """Return a share of wrong predictions in per cent, or an error in units of the target."""
+    if error is None:
+        return "–"
+    return percent(error) if facts.task == "classification" else number(error)
+
+
+def threshold_text(facts: Facts, threshold: float) -> str:
+    """Return a threshold of the uncertainty; for a variance the square root, in units of the target."""
+    if not np.isfinite(threshold):
+        return "–"
+    return number(threshold) if facts.unit == "nats" else f"±\u00a0{number(float(np.sqrt(threshold)))}"

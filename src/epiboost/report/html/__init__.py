@@ -1,0 +1,1 @@
+"""The HTML page of a report: template, style sheet, script, and the data they need."""

@@ -1,0 +1,78 @@
+"""Renders facts as one HTML page without external files.
+
+Everything that comes from the data is escaped: in HTML by Jinja2's autoescaping, in the charts by Vega, in the data of
+the script by `epiboost.report.html.tooltips.script_data`. As a second protection the content security policy of the
+page allows one script, by its hash, and no requests.
+"""
+
+import base64
+import datetime as dt
+import hashlib
+from functools import cache
+from importlib import resources
+
+from epiboost._optional import require
+from epiboost._typing import LibraryObject
+from epiboost.report import charts
+from epiboost.report.cards import make_cards
+from epiboost.report.cards.texts import error_text, threshold_text
+from epiboost.report.facts import Facts
+from epiboost.report.formatting import count, number, percent
+from epiboost.report.html.rows import table_rows
+from epiboost.report.html.tooltips import tooltip_data
+from epiboost.report.measurements.row_kinds import MAX_POINTS, MAX_TABLE_ROWS
+from epiboost.report.ood_verdict import differs_clearly
+
+_MAX_CLASSES = 30
+_MAX_NEW_COLUMNS = 10
+
+
+def render_page(facts: Facts) -> str:
+    """Return the page."""
+    script = _read("script.js")
+    markup = require("markupsafe", extra="report", purpose="writing a report").Markup
+    pictures = {
+        "rejection": charts.rejection_chart(facts),
+        "calibration": charts.calibration_chart(facts),
+        "uncertainty": charts.uncertainty_chart(facts),
+        "domain": "" if facts.domain is None else charts.domain_chart(facts.domain),
+    }
+    page: str = _template().render(
+        facts=facts,
+        cards=make_cards(facts),
+        pictures={name: markup(picture) for name, picture in pictures.items()},
+        drivers=[(driver, markup(charts.driver_chart(driver))) for driver in facts.drivers if driver.names],
+        rows=table_rows(facts),
+        domain_differs=facts.domain is not None and differs_clearly(facts.domain),
+        tooltips=markup(tooltip_data(facts)),
+        style=markup(_read("style.css")),
+        script=markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        error_text=lambda error: error_text(facts, error),
+        threshold_text=lambda threshold: threshold_text(facts, threshold),
+        share_text=lambda share: "–" if share is None else percent(share),
+        infinity=float("inf"),
+        max_classes=_MAX_CLASSES,
+        max_new_columns=_MAX_NEW_COLUMNS,
+        max_points=MAX_POINTS,
+        max_table_rows=MAX_TABLE_ROWS,
+        percent=percent,
+        number=number,
+        count=count,
+        today=dt.datetime.now(tz=dt.UTC).date().isoformat(),
+    )
+    return page
+
+
+@cache
+def _template() -> LibraryObject:
+    jinja2 = require("jinja2", extra="report", purpose="writing a report")
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    return environment.from_string(_read("template.html.j2"))
+
+
+@cache
+def _read(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""From predictions and targets to the numbers of a report."""

@@ -1,0 +1,17 @@
+"""Random numbers with two targets, and the cards of a report on them."""
+
+import numpy as np
+
+from epiboost.report.cards import make_cards
+from epiboost.report.collect import collect_facts
+
+SMALL = {"n_members": 3, "n_estimators": 50, "n_jobs": 1, "random_state": 0}
+_RANDOM = np.random.default_rng(0)
+A = _RANDOM.normal(size=(900, 4))
+Y = A[:, 0] + 2 * A[:, 1] + 0.3 * _RANDOM.normal(size=900)
+GRADE = np.where(Y > 0, "high", "low")
+
+
+def cards(model, X, y=None, *, X_ood=None):
+    """Return the four cards of a report by their keys."""
+    return {card.key: card for card in make_cards(collect_facts(model, X, y, X_ood, explain=False))}
