@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from epiboost._inputs.raw_values import cells, names_of
+from epiboost._inputs.user_table import fitted_feature_names, original_values
 from epiboost._optional import require
 from epiboost._posterior.unwrap import Wrapped, unwrap
 from epiboost._progress import Progress, progress_bar
@@ -159,8 +159,8 @@ def attribute_all(
     with progress_bar("Explaining", enabled=bool(verbose), unit="coalitions") as progress:
         game = Game(reader_of_numbers(asked.model), rows, usual, tuple(measures), outcome)
         values, base = _shapley(game, n_played, random_state, progress)
-    names = names_of(asked.model, n_features)
-    shown = cells(given, names if hasattr(asked.model, "feature_names_in_") else None)
+    names = fitted_feature_names(asked.model, n_features)
+    shown = original_values(given, names if hasattr(asked.model, "feature_names_in_") else None)
     units = [_unit(measure, asked) for measure in measures]
     return tuple(
         Attribution(values[:, :, place], float(base[place]), names, shown, measure, unit, _label(asked, outcome, unit))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from epiboost._inputs.raw_values import cells, column_names
+from epiboost._inputs.user_table import column_names, original_values
 from epiboost._posterior.unwrap import Wrapped, unwrap
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.report.drivers import Explained, evenly, explained, explained_other
@@ -225,7 +225,7 @@ class _Shown:
         return named, np.append(error, np.full(n_others, np.nan))
 
     def _cells(self, which: int, rows: Integers) -> AnyArray:
-        found = cells(self.tables[which], self.names, rows)[:, self.columns]
+        found = original_values(self.tables[which], self.names, rows)[:, self.columns]
         shown = np.empty(found.shape, dtype=object)
         shown.ravel()[:] = [cell(value, _LONGEST_CELL) for value in found.ravel().tolist()]
         return shown

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from epiboost._inputs.raw_values import rows_of
+from epiboost._inputs.user_table import select_rows
 from epiboost._posterior.uncertainty import Measure
 from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import AnyArray, Floats, Integers
@@ -90,9 +90,9 @@ def explained(
     rows = np.union1d(sample, uncertain)
     found = attribute_all(
         model,
-        rows_of(X, rows),
+        select_rows(X, rows),
         measures,
-        background=rows_of(X, evenly(len(answers), _N_BACKGROUND)),
+        background=select_rows(X, evenly(len(answers), _N_BACKGROUND)),
         n_coalitions=n_coalitions,
         verbose=verbose,
     )
@@ -112,9 +112,9 @@ def explained_other(
     n_features = int(unwrap(model).model.n_features_in_)
     found = attribute_all(
         model,
-        rows_of(tables[1], evenly(len(theirs), _FEWEST_SAMPLED)),
+        select_rows(tables[1], evenly(len(theirs), _FEWEST_SAMPLED)),
         ["knowledge"],
-        background=rows_of(tables[0], evenly(len(own), _N_BACKGROUND)),
+        background=select_rows(tables[0], evenly(len(own), _N_BACKGROUND)),
         n_coalitions=max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features),
         verbose=verbose,
     )

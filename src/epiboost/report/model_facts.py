@@ -8,7 +8,7 @@ import numpy as np
 from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.provenance import package_version
-from epiboost._inputs.raw_values import names_of
+from epiboost._inputs.user_table import fitted_feature_names
 from epiboost._posterior.unwrap import Wrapped
 from epiboost.report.formatting import count, distinct, number, words
 from epiboost.report.predictions import Answers
@@ -57,7 +57,7 @@ def _recipe_facts(model: BaseEpiBoost, answers: Answers) -> list[tuple[str, str]
     return [
         ("Recipe", f"{model.ensemble}, {count(answers.posterior.n_members, 'member')}, engine {model.engine}"),
         ("Trees a chain", f"{n_trees}, depth {model.max_depth}, learning rate {model.learning_rate:g}"),
-        ("Features", _some(list(distinct(names_of(model, int(model.n_features_in_)))))),
+        ("Features", _some(list(distinct(fitted_feature_names(model, int(model.n_features_in_)))))),
         ("Seed", seed),
     ]
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from epiboost._inputs.feature_ranges import FeatureRanges
-from epiboost._inputs.raw_values import names_of
 from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.user_table import fitted_feature_names
 from epiboost._posterior.unwrap import Wrapped
 from epiboost._typing import AnyArray
 from epiboost.explain.game import numbers_of
@@ -50,7 +50,7 @@ def novelty_of(asked: Wrapped, X: Any, n_rows: int) -> tuple[Novelty, AnyArray]:
     by_chance = _OUTSIDE / (1 + (training.n_rows if training is not None else n_rows))
     counts = new.sum(axis=0)
     missing = (beyond & np.isnan(rows)).sum(axis=0)
-    names = distinct(names_of(inner, rows.shape[1]))
+    names = distinct(fitted_feature_names(inner, rows.shape[1]))
     columns = tuple(
         NewColumn(
             names[place],
