@@ -220,7 +220,7 @@ def test_scattered_data_that_was_lost_is_told(client, table):
 
 @pytest.mark.parametrize("road", ["members", "partitions"])
 def test_a_cluster_without_workers_is_told(table, monkeypatch, road):
-    monkeypatch.setattr(cluster_module, "_PATIENCE", 0.5)
+    monkeypatch.setattr(cluster_module, "_WORKER_TIMEOUT", 0.5)
     options = {"n_workers": 0, "dashboard_address": ":0", "silence_logs": 50}
     X, y = table
     rows = (X, y) if road == "members" else (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))

@@ -8,7 +8,7 @@ import pytest
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._inputs.dask_collections import kind_of
 from epiboost.distributed.cluster import ClusterError
-from epiboost.distributed.sketch import Atoms, Sketch
+from epiboost.distributed.sketch import QuantileSummary, Sketch
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -77,7 +77,7 @@ def test_a_table_of_few_distinct_values_is_learned_to_the_same_bits(table, colle
 
 @pytest.mark.parametrize("parts", [1, 7])
 def test_with_borders_given_the_bits_do_not_depend_on_the_partitions(table, parts, monkeypatch):
-    monkeypatch.setattr("epiboost.distributed.sketch._MOST_ATOMS", 20)  # a sketch would be off
+    monkeypatch.setattr("epiboost.distributed.sketch._MAX_POINTS", 20)  # a sketch would be off
     params = {"engine_params": {"borders": [[-1.0, 0.0, 1.0], [0.5], []]}}
     local = EpiBoostRegressor(**SMALL, **params).fit(*table)
     assert_same_bits(EpiBoostRegressor(**SMALL, **params).fit(*in_frame(table, parts)), local)
@@ -176,7 +176,7 @@ def test_bins_of_a_merged_sketch_hold_about_the_same_weight(bins):
     rng = np.random.default_rng(0)
     table = np.stack([rng.normal(size=200_000), rng.exponential(size=200_000)], axis=1)
     cuts = np.sort(rng.integers(0, 200_000, size=30))
-    found = Sketch.merged([Sketch.of(part) for part in np.split(table, cuts) if len(part)]).bins(bins)
+    found = Sketch.merge([Sketch.from_table(part) for part in np.split(table, cuts) if len(part)]).bins(bins)
     for column in range(2):
         ranks = np.searchsorted(np.sort(table[:, column]), found.borders_of(column))
         sizes = np.diff(np.concatenate([[0], ranks, [len(table)]]))
@@ -186,8 +186,8 @@ def test_bins_of_a_merged_sketch_hold_about_the_same_weight(bins):
 
 def test_thinned_atoms_keep_the_weight_and_shift_no_rank_by_more_than_a_share():
     rng = np.random.default_rng(0)
-    atoms = Atoms.of(rng.normal(size=5000), rng.uniform(0.1, 3.0, size=5000))
-    thin = atoms.thinned(200)
+    atoms = QuantileSummary.from_weighted(rng.normal(size=5000), rng.uniform(0.1, 3.0, size=5000))
+    thin = atoms.prune(200)
     assert len(thin.values) <= 200
     total = atoms.weights.sum()
     assert thin.weights.sum() == pytest.approx(total)
@@ -197,15 +197,18 @@ def test_thinned_atoms_keep_the_weight_and_shift_no_rank_by_more_than_a_share():
 
 
 def test_rows_of_weight_one_are_thinned_as_weighted_ones(monkeypatch):
-    monkeypatch.setattr("epiboost.distributed.sketch._MOST_ATOMS", 50)
+    monkeypatch.setattr("epiboost.distributed.sketch._MAX_POINTS", 50)
     values = np.random.default_rng(0).normal(size=1000).round(2)
-    counted, weighted = Atoms.counted(values), Atoms(*np.unique(values, return_counts=True)).thinned(50)
+    counted, weighted = (
+        QuantileSummary.from_values(values),
+        QuantileSummary(*np.unique(values, return_counts=True)).prune(50),
+    )
     np.testing.assert_array_equal(counted.values, weighted.values)
     np.testing.assert_allclose(counted.weights, weighted.weights)
 
 
 def test_an_empty_column_has_no_atoms():
-    sketch = Sketch.merged([Sketch.of(np.full((3, 1), np.nan)), Sketch.of(np.empty((0, 1)))])
+    sketch = Sketch.merge([Sketch.from_table(np.full((3, 1), np.nan)), Sketch.from_table(np.empty((0, 1)))])
     assert sketch.bins(255).borders.tolist() == []
 
 

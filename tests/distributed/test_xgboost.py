@@ -15,8 +15,8 @@ from epiboost._boosting.recipe import Recipe
 from epiboost._boosting.step_sizes import steps_of
 from epiboost._boosting.variance_guard import totals_here
 from epiboost._inputs.table import KnownColumns, check_regression_target, check_table
-from epiboost.distributed.partitions import aligned_partitions, some_rows
-from epiboost.distributed.rows import checked_parts, partitioned_rows
+from epiboost.distributed.partitions import aligned_partitions, example_rows
+from epiboost.distributed.rows import check_partitions, partitioned_rows
 from epiboost.engines.xgboost import distributed as xgboost_dask
 from epiboost.engines.xgboost import leaves as xgboost_leaves
 from epiboost.engines.xgboost import workers as xgboost_crew
@@ -65,10 +65,10 @@ def cut(table, parts):
 def rows_of(table, parts, weight=None):
     X, y = cut(table, parts)
     known = EpiBoostRegressor()
-    check_table(known, some_rows(X), reset=True)
+    check_table(known, example_rows(X), reset=True)
     own = None if weight is None else dd.from_pandas(pd.Series(weight), npartitions=parts)
     aligned = aligned_partitions(X, y, own)
-    checked = checked_parts(aligned, KnownColumns(known), check_regression_target, 3)
+    checked = check_partitions(aligned, KnownColumns(known), check_regression_target, 3)
     return partitioned_rows(checked, n_features=3, max_bins=255)
 
 
@@ -80,7 +80,7 @@ def gradients(table, parts, order, seed=7, tree_calls=3):
     fields = [fields_of(part, 2) for part in got]
     matrix = xgboost.DMatrix(**{name: np.concatenate([one[name] for one in fields]) for name in fields[0]})
     spec = Recipe(n_estimators=5, temperature=100.0).specs(seed)[0]
-    objective = DistributedObjective(rows.objective, steps_of(spec, rows.objective, rows.total), spec)
+    objective = DistributedObjective(rows.objective, steps_of(spec, rows.objective, rows.total_weight), spec)
     for _ in range(tree_calls):
         gradient, _ = objective(np.zeros((matrix.num_row(), 2)), matrix)
     return row_numbers(matrix), gradient
@@ -102,7 +102,7 @@ def test_two_partitionings_give_the_same_noise(table):
 def test_numbers_beyond_single_precision_are_the_largest():
     column, largest = np.array([1e300, -1e300, np.nan, 2.5]), np.finfo(np.float32).max
     X, y = da.from_array(column[:, np.newaxis], chunks=2), da.from_array(np.zeros(4), chunks=2)
-    checked = checked_parts(aligned_partitions(X, y, None), lambda part: part, check_regression_target, 1)
+    checked = check_partitions(aligned_partitions(X, y, None), lambda part: part, check_regression_target, 1)
     rows = partitioned_rows(checked, n_features=1, max_bins=255)
     got = np.concatenate([part.X for part in dask.compute(*rows.parts)])
     np.testing.assert_array_equal(got[:, 0], np.array([largest, -largest, np.nan, 2.5], np.float32))
@@ -126,7 +126,7 @@ def test_the_target_is_summed_up_as_in_memory(table):
     assert rows.objective.units[0] == pytest.approx(np.average(y, weights=weight))
     spread = np.sqrt(np.average((y - rows.objective.units[0]) ** 2, weights=weight))
     assert rows.objective.units[1] == pytest.approx(spread)
-    assert (rows.total, sum(rows.lengths)) == (weight.sum(), int((weight > 0).sum()))
+    assert (rows.total_weight, sum(rows.lengths)) == (weight.sum(), int((weight > 0).sum()))
     parts = dask.compute(*rows.parts)
     assert np.concatenate([part.keys for part in parts]).tolist() == np.flatnonzero(weight).tolist()
 
@@ -159,7 +159,7 @@ def test_the_bits_do_not_depend_on_partitions_or_on_where_they_are(table, placem
     first = EpiBoostRegressor(**options).fit(*cut(table, 5))
     assert np.corrcoef(first.predict(X), y)[0, 1] > 0.8
     monkeypatch.setattr(
-        xgboost_crew, "dealt", lambda sizes, workers: [workers[place > 0] for place in range(len(sizes))]
+        xgboost_crew, "assign_workers", lambda sizes, workers: [workers[place > 0] for place in range(len(sizes))]
     )
     again, other = (EpiBoostRegressor(**options).fit(*cut(table, parts)) for parts in (5, 7))
     assert models(first) == models(again) == models(other)
@@ -324,7 +324,7 @@ def test_what_is_not_there_yet_says_so(table, case):
 
 
 def test_other_cuts_of_the_target_are_an_error(table):
-    with pytest.raises(ValueError, match="must be cut into the same partitions; they have 2, 3"):
+    with pytest.raises(ValueError, match="must have the same partitions; they have 2, 3"):
         EpiBoostRegressor(**SMALL).fit(cut(table, 2)[0], cut(table, 3)[1])
 
 
