@@ -11,7 +11,8 @@ Training on Dask collections (X, y and sample_weight in partitions):
 - `partitions`: splits collections into partitions, and computes functions of them.
 - `stream`: bins a collection into one table in memory, partition by partition.
 - `sketch`: weighted quantile sketches, from which `stream` takes bin borders.
-- `rows`: checks rows and encodes them for training where they are, for XGBoost.
+- `rows`: rows that stay in their partitions, for XGBoost.
+- `checked_partition`: checks and encodes the rows of one partition.
 - `borders`: bins of `rows`, independent of the partitioning.
 - `summary`: summaries of the target of `rows`, independent of the partitioning.
 - `exact_sums`: sums of floats without rounding errors.

@@ -113,11 +113,6 @@ def integer_weights(weight: AnyArray, smallest: float, largest: float) -> Intege
     return np.maximum(np.rint(weight * (_MAX_WEIGHT / largest)), 1.0).astype(np.int64)
 
 
-def count_values(table: AnyArray, weights: Integers | None) -> tuple[ValueCounts, ...]:
-    """Return the counts of each column of a table in single precision, shape (n, features)."""
-    return tuple(ValueCounts.from_column(column, weights) for column in table.T)
-
-
 def merge_columns(counts: Sequence[Sequence[ValueCounts]]) -> tuple[ValueCounts, ...]:
     """Return the counts of each column over all partitions."""
     return tuple(ValueCounts.merge(column) for column in zip(*counts, strict=True))

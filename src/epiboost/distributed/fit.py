@@ -40,11 +40,15 @@ def partitioned_schema(X: LibraryObject, *, categorical_features: object, owner:
 class PartitionReader:
     """Reads the rows of Dask collections.
 
+    An engine takes either bins in memory (`read_bins`) or rows that stay in their partitions (`read_in_place`).
+
     Attributes
     ----------
     schema : ColumnSchema
     target_type : type of Target
+        Checks the targets, and is fitted to those of the training rows.
     max_bins : int
+        Largest number of bins per column.
     """
 
     schema: ColumnSchema

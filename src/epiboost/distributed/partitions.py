@@ -15,10 +15,14 @@ from epiboost.distributed.cluster import assign_workers, cluster_errors, default
 TableTransform: TypeAlias = Callable[[Table], AnyArray]
 """Checks a table in memory and returns it as floats, shape (n, features): `ColumnSchema.transform`."""
 
-_PURPOSE = "a Dask collection"
 _BATCH_PER_THREAD = 2  # partitions per thread whose results may be in memory at once
 _BATCH_PER_CLUSTER_THREAD = 16  # more on a cluster, where each batch costs a round trip
 _MERGED_AT_ONCE = 8  # results per task of a tree reduction
+
+
+def import_dask(module: str = "dask") -> LibraryObject:
+    """Return Dask, or a module of the extra ``dask``."""
+    return require(module, extra="dask", purpose="a Dask collection")
 
 
 def partitions_of(collection: LibraryObject) -> list[LibraryObject]:
@@ -70,7 +74,7 @@ def collect_column(column: Column) -> Column:
 
 def map_partitions(parts: Sequence[LibraryObject], function: Callable[..., Any], *arguments: object) -> tuple[Any, ...]:
     """Return ``function(part, *arguments)`` for all partitions, in order; for results that are small."""
-    dask = require("dask", extra="dask", purpose=_PURPOSE)
+    dask = import_dask()
     delayed_arguments = [dask.delayed(argument, pure=False, traverse=False) for argument in arguments]
     return compute(*[dask.delayed(function, pure=False)(part, *delayed_arguments) for part in parts])
 
@@ -94,7 +98,7 @@ def tree_reduce(results: Sequence[LibraryObject], merge: Callable[[Sequence[Any]
     merge : callable
         Returns one result for a sequence of results.
     """
-    dask = require("dask", extra="dask", purpose=_PURPOSE)
+    dask = import_dask()
     level, delayed_merge = list(results), dask.delayed(merge, pure=False)
     while len(level) > 1:
         level = [
@@ -105,7 +109,7 @@ def tree_reduce(results: Sequence[LibraryObject], merge: Callable[[Sequence[Any]
 
 def compute(*delayed: LibraryObject) -> tuple[Any, ...]:
     """Return the results of Delayed objects, computed by the current cluster or in this process."""
-    dask = require("dask", extra="dask", purpose=_PURPOSE)
+    dask = import_dask()
     client = default_client()
     with cluster_errors(client):
         if client is not None:
@@ -158,7 +162,7 @@ def _packed_partitions(
     Table and columns are read by one task per partition: Dask may fuse partitions when it reads single columns.
     """
     _check_same_number([collection.npartitions for collection in (X, *columns)])
-    pandas = require("pandas", extra="dask", purpose=_PURPOSE)
+    pandas = import_dask("pandas")
     meta = pandas.Series(dtype=object)
     unique_name = uuid.uuid4().hex  # so that another fit to the same table does not share these tasks
     packed = X.map_partitions(_pack, *columns, unique_name=unique_name, align_dataframes=False, meta=meta)
@@ -169,7 +173,7 @@ def _packed_partitions(
 
 def _pack(*columns: Table, unique_name: str) -> LibraryObject:  # noqa: ARG001 (makes the name of the task unique)
     """Return a pandas series whose entries are the tables of a partition."""
-    pandas = require("pandas", extra="dask", purpose=_PURPOSE)
+    pandas = import_dask("pandas")
     packed = pandas.Series([None] * len(columns), dtype=object)
     for position, column in enumerate(columns):
         packed.iat[position] = column
@@ -180,10 +184,10 @@ def _with_own_graphs(parts: Sequence[LibraryObject]) -> list[LibraryObject]:
     """Return partitions whose task graphs hold their own tasks only; else each step would search those of all."""
     if not parts:
         return []
-    dask = require("dask.delayed", extra="dask", purpose=_PURPOSE)
-    cull = require("dask.optimization", extra="dask", purpose=_PURPOSE).cull
+    delayed = import_dask("dask.delayed")
+    cull = import_dask("dask.optimization").cull
     tasks = dict(parts[0].__dask_graph__())
-    return [dask.Delayed(part.key, cull(tasks, [part.key])[0]) for part in parts]
+    return [delayed.Delayed(part.key, cull(tasks, [part.key])[0]) for part in parts]
 
 
 def _check_same_number(n_partitions: Sequence[int]) -> None:

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from epiboost._binning.bins import Bins
-from epiboost._optional import require
 from epiboost._typing import AnyArray, Floats, LibraryObject, Table
-from epiboost.distributed.partitions import TableTransform, compute, transform_partition, tree_reduce
+from epiboost.distributed.partitions import TableTransform, compute, import_dask, transform_partition, tree_reduce
 
 _MAX_POINTS = 1 << 14  # per column: about sixty for each of 255 bins
 
@@ -125,7 +124,7 @@ def sketch_partitions(
     weights : sequence of arrays of shape (n,), optional
         One array per partition.
     """
-    dask = require("dask", extra="dask", purpose="a Dask collection")
+    dask = import_dask()
     delayed_transform = dask.delayed(transform, pure=False, traverse=False)
     sketch_one = dask.delayed(_sketch_partition, pure=False)
     sketches = [

@@ -115,7 +115,7 @@ class TargetSummary:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Exact weighted sums of targets and of their squares.
+    """Exact weighted sums of targets (``first``) and of their squares (``second``), in units of `exact_sums.UNIT`.
 
     Targets are scaled to the range from -1 to 1 before, so that squares of large targets do not overflow, and the
     variance of targets far from zero is not lost to rounding.
@@ -124,11 +124,6 @@ class Moments:
     >>> summary = TargetSummary.from_rows(y, np.ones(4), 4, 0)
     >>> Moments.from_rows(y, np.ones(4), summary.midpoint, summary.half_range).normal(summary)
     Normal(location=3.0, scale=2.23606797749979)
-
-    Attributes
-    ----------
-    first, second : int
-        In units of `exact_sums.UNIT`.
     """
 
     first: int
@@ -136,14 +131,7 @@ class Moments:
 
     @classmethod
     def from_rows(cls, y: Floats, weight: Floats, midpoint: float, half_range: float) -> "Moments":
-        """Sum the rows of positive weight.
-
-        Parameters
-        ----------
-        y, weight : arrays of shape (n,)
-        midpoint, half_range : float
-            Of the targets of the whole table.
-        """
+        """Sum the rows of positive weight, shapes (n,); the range is that of the targets of the whole table."""
         scaled = (y - midpoint) / half_range if half_range > 0 else np.zeros(len(y))
         return cls(exact_sum(weight * scaled), exact_sum(weight * scaled**2))
 

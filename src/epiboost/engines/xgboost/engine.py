@@ -15,7 +15,8 @@ from epiboost._boosting.variance_guard import gradients_of
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
 from epiboost._typing import AnyArray, Bytes
-from epiboost.distributed.rows import FLOAT32_MAX, PartitionedRows
+from epiboost.distributed.checked_partition import FLOAT32_MAX
+from epiboost.distributed.rows import PartitionedRows
 from epiboost.engines.libraries.engine import LibraryEngine, library_of
 from epiboost.engines.libraries.forest import Booster, BoosterForest, Chain, grow
 from epiboost.engines.options import WEIGHTS, Options

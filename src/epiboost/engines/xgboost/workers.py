@@ -9,9 +9,10 @@ import numpy as np
 
 from epiboost._optional import require
 from epiboost._typing import AnyArray
+from epiboost.distributed.checked_partition import TrainingPartition
 from epiboost.distributed.cluster import assign_workers, cluster_in_use, scheduler_is_lost, scheduler_lost_error
 from epiboost.distributed.partitions import persist_partitions
-from epiboost.distributed.rows import PartitionedRows, TrainingPartition
+from epiboost.distributed.rows import PartitionedRows
 
 _HALF = 1 << 16
 _ATTEMPTS = 3  # at a member whose workers were lost
