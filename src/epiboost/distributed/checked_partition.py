@@ -18,47 +18,6 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingPartition:
-    """The rows of positive weight of one partition, encoded for training.
-
-    Attributes
-    ----------
-    X : float32 array of shape (n, features)
-        The smallest value of the bin of each value.
-    y : array of shape (n,)
-        In the units of the raw score.
-    weight : array of shape (n,)
-    keys : uint32 array of shape (n,)
-        Numbers of the rows in the whole table, modulo 2^32; the keys of their noise.
-    """
-
-    X: Floats32
-    y: Floats
-    weight: Floats
-    keys: AnyArray
-
-
-@dataclass(frozen=True, slots=True)
-class RowEncoder:
-    """What the encoding of rows depends on; the same for all partitions.
-
-    Attributes
-    ----------
-    objective : Objective
-        Gives the units of the raw score.
-    target : Target
-    weight_scale : float
-        Factor of the weights.
-    bin_minima : BinMinima
-    """
-
-    objective: Objective
-    target: Target
-    weight_scale: float
-    bin_minima: BinMinima
-
-
-@dataclass(frozen=True, slots=True)
 class CheckedPartition:
     """The rows of positive weight of one partition, checked.
 
@@ -97,7 +56,7 @@ class CheckedPartition:
         if len(table) != len(values):
             message = (
                 "Found input variables with inconsistent numbers of samples: a partition of X has "
-                f"{len(table)} rows, that of y {len(values)}"
+                f"{len(table)} rows, that of y {len(values)}. Take X and y from one collection"
             )
             raise ValueError(message)
         positive = np.flatnonzero(weights > 0)
@@ -110,22 +69,64 @@ class CheckedPartition:
 
     def summary(self, target: Target) -> TargetSummary:
         """Return the summary of the target."""
-        return TargetSummary.from_rows(self._encode_target(target), self.weight, self.n_rows, target.n_classes)
+        return TargetSummary.from_rows(self.encode_target(target), self.weight, self.n_rows, target.n_classes)
 
     def moments(self, midpoint: float, half_range: float) -> Moments:
-        """Return the moments of numbers, scaled by the range of the whole table."""
+        """Return the moments of numbers, given the range of the targets of the whole table."""
         return Moments.from_rows(self.y.astype(np.float64), self.weight, midpoint, half_range)
 
     def value_counts(self, smallest_weight: float, largest_weight: float) -> tuple[ValueCounts, ...]:
-        """Return the counts of each column's values; the weights are the extremes of the whole table."""
+        """Return the counts of each column's values, given the extremes of the weights of the whole table."""
         weights = integer_weights(self.weight, smallest_weight, largest_weight)
         return tuple(ValueCounts.from_column(column, weights) for column in self.X.T)
 
-    def encode(self, first: int, encoder: RowEncoder) -> TrainingPartition:
-        """Return the rows for training; ``first`` is the number of the partition's first row in the whole table."""
-        keys = ((first + self.positions) % (1 << 32)).astype(np.uint32)
-        y = encoder.objective.encode(self._encode_target(encoder.target))
-        return TrainingPartition(encoder.bin_minima.transform(self.X), y, self.weight * encoder.weight_scale, keys)
-
-    def _encode_target(self, target: Target) -> Floats:
+    def encode_target(self, target: Target) -> Floats:
+        """Return numbers, or the positions of labels."""
         return target.encode(self.y) if len(self.y) else np.empty(0)
+
+
+@dataclass(frozen=True, slots=True)
+class RowEncoder:
+    """Encodes the rows of partitions for training; one for the whole table.
+
+    Attributes
+    ----------
+    objective : Objective
+        Gives the units of the raw score.
+    target : Target
+    weight_scale : float
+        Factor of the weights.
+    bin_minima : BinMinima
+    """
+
+    objective: Objective
+    target: Target
+    weight_scale: float
+    bin_minima: BinMinima
+
+    def encode(self, part: CheckedPartition, first: int) -> "TrainingPartition":
+        """Return a partition for training; ``first`` is the number of its first row in the whole table."""
+        keys = ((first + part.positions) % (1 << 32)).astype(np.uint32)
+        y = self.objective.encode(part.encode_target(self.target))
+        return TrainingPartition(self.bin_minima.transform(part.X), y, part.weight * self.weight_scale, keys)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPartition:
+    """The rows of positive weight of one partition, encoded for training.
+
+    Attributes
+    ----------
+    X : float32 array of shape (n, features)
+        The smallest value of the bin of each value.
+    y : array of shape (n,)
+        In the units of the raw score.
+    weight : array of shape (n,)
+    keys : uint32 array of shape (n,)
+        Numbers of the rows in the whole table, modulo 2^32; the keys of their noise.
+    """
+
+    X: Floats32
+    y: Floats
+    weight: Floats
+    keys: AnyArray

@@ -108,10 +108,10 @@ def partitioned_rows(
     scale = max(1.0, summary.n_positive / summary.total_weight)
     encoder = RowEncoder(objective, target, scale, _bin_minima(checked, summary, n_features, max_bins))
     firsts = np.cumsum([0, *(part.n_rows for part in summaries)]).tolist()
-    encode = dask.delayed(CheckedPartition.encode, pure=False)
+    encode = dask.delayed(RowEncoder.encode, pure=False)
     delayed_encoder = dask.delayed(encoder, pure=False, traverse=False)
     return PartitionedRows(
-        tuple(encode(part, first, delayed_encoder) for part, first in zip(checked, firsts, strict=False)),
+        tuple(encode(delayed_encoder, part, first) for part, first in zip(checked, firsts, strict=False)),
         tuple(checked),
         tuple(part.n_positive for part in summaries),
         n_features,
