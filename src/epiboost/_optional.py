@@ -1,11 +1,20 @@
-"""Import an optional package, or say which extra installs it."""
+"""Imports optional packages."""
 
 import importlib
 from types import ModuleType
 
 
 def require(package: str, *, extra: str, purpose: str) -> ModuleType:
-    """Return the package's module, or raise an error that says how to get it.
+    """Return the module of an optional package; the error says which extra installs it.
+
+    Parameters
+    ----------
+    package : str
+        Name of the module.
+    extra : str
+        Extra of epiboost that installs the package.
+    purpose : str
+        What needs the package, for the error.
 
     >>> require("math", extra="plot", purpose="drawing").sqrt(4.0)
     2.0

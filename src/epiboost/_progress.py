@@ -1,11 +1,10 @@
-"""Tell the user how far training has come.
+"""Reports the progress of training.
 
-An engine is given a `Progress`: a callable that takes the number of trees grown so far and the number there will be,
-over all members. What the callable does with them is not the engine's concern. `progress_bar` hands out one that draws
-a bar on the terminal, and `no_progress` is one that draws nothing:
+An engine is given a `Progress`, a callback that takes the number of trees trained so far and the total number of trees,
+over all members. `progress_bar` yields a callback that draws a bar on the terminal; `no_progress` draws nothing.
 
->>> with progress_bar("Training", enabled=False) as report:
-...     report(5, 10)
+>>> with progress_bar("Training", enabled=False) as progress:
+...     progress(5, 10)
 """
 
 import sys
@@ -15,10 +14,10 @@ from typing import Protocol, TextIO
 
 
 class Progress(Protocol):
-    """Something an engine calls, at most some twenty times a second, while it grows trees."""
+    """A callback that an engine calls during training, at most about twenty times per second."""
 
     def __call__(self, done: int, total: int, /) -> None:
-        """Take note that ``done`` of ``total`` trees are grown."""
+        """Report that ``done`` of ``total`` trees are trained."""
 
 
 def no_progress(done: int, total: int, /) -> None:
@@ -27,32 +26,31 @@ def no_progress(done: int, total: int, /) -> None:
 
 @contextmanager
 def progress_bar(description: str, *, enabled: bool = True, unit: str = "trees") -> Iterator[Progress]:
-    """Draw a bar on the terminal while the block runs.
+    """Draw a progress bar on standard error while the block runs, if standard error is a terminal.
 
-    The bar is drawn on standard error, and only where that is a terminal: a log file or a pipe stays clean. It is drawn
-    by rich where that is installed, and is a plain line that rewrites itself where it is not.
+    The bar is drawn by rich if that is installed; otherwise it is a line of text that is overwritten.
 
     Parameters
     ----------
     description : str
-        The words before the bar.
+        Text before the bar.
     enabled : bool, default=True
         False draws nothing.
     unit : str, default="trees"
-        What is counted.
+        Plural noun for what is counted.
 
     Yields
     ------
     Progress
-        The callable to hand to an engine.
+        The callback to pass to an engine.
     """
-    # Without a console (a windowed application on Windows) Python sets standard error to None.
+    # Python sets standard error to None in a Windows application without a console.
     stream: TextIO | None = sys.stderr
     if not enabled or stream is None or not stream.isatty():
         yield no_progress
         return
     try:
-        import rich.progress  # noqa: F401, PLC0415 (optional, and slow to import where no bar is drawn)
+        import rich.progress  # noqa: F401, PLC0415 (optional, and slow to import)
     except ImportError:
         bar = _plain_bar(description, stream, unit)
     else:
@@ -83,7 +81,7 @@ def _rich_bar(description: str, unit: str) -> Iterator[Progress]:
         TimeRemainingColumn(),
         TextColumn("left"),
     )
-    # Each report redraws the bar, so a drawing thread beside the ones that grow trees is not needed.
+    # Each report redraws the bar, so no extra thread is needed that would compete with training.
     with Bar(*columns, console=Console(stderr=True), auto_refresh=False) as bar:
         task = bar.add_task(description, total=None)
 

@@ -40,8 +40,8 @@ def test_printed_columns_of_categories_are_those_of_the_model(tmp_path, named):
     parquet.write_table(arrow_table(columns), path)
     line = fit(path, *named).stdout.splitlines()[1]
     model = load_fitted(path)
-    pairs = zip(model.feature_names_in_, model.vocabularies_, strict=True)
-    assert line == "Categories: " + ", ".join(repr(name) for name, vocabulary in pairs if vocabulary is not None)
+    pairs = zip(model.feature_names_in_, model.categories_, strict=True)
+    assert line == "Categories: " + ", ".join(repr(name) for name, categories in pairs if categories is not None)
     assert "'shelf'" in line
     assert "'empty'" in line
     assert "'day'" not in line

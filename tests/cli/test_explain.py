@@ -36,9 +36,8 @@ def test_without_background_rows_are_compared_with_each_other(model_folder):
 
 def test_features_named_like_other_columns_keep_their_values(tmp_path):
     names = ("knowledge", "value of knowledge", "base", "c")
-    found = Attribution(
-        np.random.default_rng(0).normal(size=(3, 4)), 1.0, names, np.zeros((3, 4)), of="knowledge", unit="nats"
-    )
+    values = np.random.default_rng(0).normal(size=(3, 4))
+    found = Attribution(values, np.ones(3), np.zeros((3, 4)), names, measure="knowledge", unit="nats")
     write_values(found, tmp_path / "why.csv")
     table = csv.read_csv(tmp_path / "why.csv").to_pandas()
     assert table.shape == (3, 6)

@@ -81,4 +81,4 @@ def test_codes_with_leading_zeros_are_numbers_unless_categorical(write_text):
     path = write_text({"zip": ["007", "012", "100"] * 20, "y": numbers()})
     assert files.read_table(path)["zip"].to_pylist()[:2] == [7, 12]
     fit(path, "--categorical", "zip")
-    assert load_fitted(path).vocabularies_[0].values == ("007", "012", "100")
+    assert load_fitted(path).categories_[0].tolist() == ["007", "012", "100"]

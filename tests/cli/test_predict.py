@@ -124,7 +124,7 @@ def test_numbers_are_categories_with_the_option_categorical(write, tmp_path, end
     train, model = write(f"train.{ending}", columns), tmp_path / "model.epib"
     train_command = ("fit", train, "--target", "y", "-o", model, *SMALL)
     assert epiboost(*train_command, "--categorical", "zip").exit_code == 0
-    assert [vocabulary is not None for vocabulary in EpiBoostRegressor.load(model).vocabularies_] == [True, True]
+    assert [categories is not None for categories in EpiBoostRegressor.load(model).categories_] == [True, True]
     assert epiboost("predict", model, train, "-o", tmp_path / "out.parquet").exit_code == 0
     assert_one_line(epiboost(*train_command, "--categorical", "zap"), "--categorical names 'zap'", "not a feature")
     assert_one_line(epiboost(*train_command, "--categorical", "y"), "--categorical names 'y'", "not a feature")

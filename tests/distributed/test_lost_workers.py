@@ -99,7 +99,7 @@ def test_lost_scattered_data_raises_a_cluster_error(client, table):
 
 @pytest.mark.parametrize("way", ["members", "partitions"])
 def test_a_cluster_without_workers_raises_a_cluster_error(table, monkeypatch, way):
-    monkeypatch.setattr(cluster_module, "_PATIENCE", 0.5)
+    monkeypatch.setattr(cluster_module, "_WORKER_TIMEOUT", 0.5)
     options = {"n_workers": 0, "dashboard_address": ":0", "silence_logs": 50}
     X, y = table
     rows = (X, y) if way == "members" else (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))

@@ -53,7 +53,7 @@ def test_partitions_give_the_same_bits_as_a_table_in_memory(table, collect, regr
 
 @pytest.mark.parametrize("parts", [1, 7])
 def test_with_given_borders_the_number_of_partitions_does_not_change_the_bits(table, parts, monkeypatch):
-    monkeypatch.setattr("epiboost.distributed.sketch._MOST_ATOMS", 20)  # a sketch would be inexact
+    monkeypatch.setattr("epiboost.distributed.sketch._MAX_POINTS", 20)  # a sketch would be inexact
     params = {"engine_params": {"borders": [[-1.0, 0.0, 1.0], [0.5], []]}}
     local = small_regressor(**params).fit(*table)
     assert_same_model(small_regressor(**params).fit(*in_partitions(table, parts)), local)

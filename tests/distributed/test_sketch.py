@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from epiboost.distributed.sketch import Atoms, Sketch
+from epiboost.distributed.sketch import QuantileSummary, Sketch
 
 
 @pytest.mark.parametrize("bins", [64, 255])
@@ -11,7 +11,7 @@ def test_bins_of_a_merged_sketch_have_about_the_same_weight(bins):
     rng = np.random.default_rng(0)
     table = np.stack([rng.normal(size=200_000), rng.exponential(size=200_000)], axis=1)
     cuts = np.sort(rng.integers(0, 200_000, size=30))
-    found = Sketch.merged([Sketch.of(part) for part in np.split(table, cuts) if len(part)]).bins(bins)
+    found = Sketch.merge([Sketch.from_table(part) for part in np.split(table, cuts) if len(part)]).bins(bins)
     for column in range(2):
         ranks = np.searchsorted(np.sort(table[:, column]), found.borders_of(column))
         sizes = np.diff(np.concatenate([[0], ranks, [len(table)]]))
@@ -21,8 +21,8 @@ def test_bins_of_a_merged_sketch_have_about_the_same_weight(bins):
 
 def test_thinned_atoms_keep_the_total_weight_and_almost_keep_ranks():
     rng = np.random.default_rng(0)
-    atoms = Atoms.of(rng.normal(size=5000), rng.uniform(0.1, 3.0, size=5000))
-    thin = atoms.thinned(200)
+    atoms = QuantileSummary.from_weighted(rng.normal(size=5000), rng.uniform(0.1, 3.0, size=5000))
+    thin = atoms.prune(200)
     assert len(thin.values) <= 200
     total = atoms.weights.sum()
     assert thin.weights.sum() == pytest.approx(total)
@@ -32,13 +32,16 @@ def test_thinned_atoms_keep_the_total_weight_and_almost_keep_ranks():
 
 
 def test_counted_values_are_thinned_like_weighted_values(monkeypatch):
-    monkeypatch.setattr("epiboost.distributed.sketch._MOST_ATOMS", 50)
+    monkeypatch.setattr("epiboost.distributed.sketch._MAX_POINTS", 50)
     values = np.random.default_rng(0).normal(size=1000).round(2)
-    counted, weighted = Atoms.counted(values), Atoms(*np.unique(values, return_counts=True)).thinned(50)
+    counted, weighted = (
+        QuantileSummary.from_values(values),
+        QuantileSummary(*np.unique(values, return_counts=True)).prune(50),
+    )
     np.testing.assert_array_equal(counted.values, weighted.values)
     np.testing.assert_allclose(counted.weights, weighted.weights)
 
 
 def test_an_empty_column_has_no_borders():
-    sketch = Sketch.merged([Sketch.of(np.full((3, 1), np.nan)), Sketch.of(np.empty((0, 1)))])
+    sketch = Sketch.merge([Sketch.from_table(np.full((3, 1), np.nan)), Sketch.from_table(np.empty((0, 1)))])
     assert sketch.bins(255).borders.tolist() == []

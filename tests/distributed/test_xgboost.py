@@ -54,7 +54,7 @@ def test_partitions_and_their_workers_do_not_change_the_bits(table, placements, 
     first = small_regressor(**options).fit(*in_partitions(table, 5))
     assert np.corrcoef(first.predict(X), y)[0, 1] > 0.8
     monkeypatch.setattr(
-        xgboost_crew, "dealt", lambda sizes, workers: [workers[place > 0] for place in range(len(sizes))]
+        xgboost_crew, "assign_workers", lambda sizes, workers: [workers[place > 0] for place in range(len(sizes))]
     )
     again, other = (small_regressor(**options).fit(*in_partitions(table, parts)) for parts in (5, 7))
     assert boosters_of(first) == boosters_of(again) == boosters_of(other)
@@ -208,5 +208,5 @@ def test_options_that_are_not_supported_are_refused(table, case):
 
 
 def test_a_target_with_other_partitions_than_the_table_is_refused(table):
-    with pytest.raises(ValueError, match="must be cut into the same partitions; they have 2, 3"):
+    with pytest.raises(ValueError, match="must have the same partitions; they have 2, 3"):
         small_regressor(**SIZE).fit(in_partitions(table, 2)[0], in_partitions(table, 3)[1])

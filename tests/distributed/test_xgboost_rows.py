@@ -14,7 +14,7 @@ from epiboost._boosting.variance_guard import totals_here
 from epiboost._inputs.target import Numbers
 from epiboost.distributed.fit import partitioned_schema
 from epiboost.distributed.partitions import aligned_partitions
-from epiboost.distributed.rows import checked_parts, partitioned_rows
+from epiboost.distributed.rows import check_partitions, partitioned_rows
 from epiboost.engines.xgboost import leaves as xgboost_leaves
 from epiboost.engines.xgboost.distributed import DistributedObjective
 from epiboost.engines.xgboost.leaves import totals_of_workers
@@ -43,7 +43,7 @@ def rows_of(table, parts, weight=None):
     schema = partitioned_schema(X, categorical_features="auto", owner="EpiBoostRegressor")
     lazy_weight = None if weight is None else dd.from_pandas(pd.Series(weight), npartitions=parts)
     aligned = aligned_partitions(X, y, lazy_weight)
-    checked = checked_parts(aligned, schema.transform, Numbers.check, 3)
+    checked = check_partitions(aligned, schema.transform, Numbers.check, 3)
     return partitioned_rows(checked, n_features=3, max_bins=255, target=Numbers())
 
 
@@ -55,7 +55,7 @@ def gradients(table, parts, order, seed=7, tree_calls=3):
     fields = [fields_of(part, 2) for part in got]
     matrix = xgboost.DMatrix(**{name: np.concatenate([one[name] for one in fields]) for name in fields[0]})
     spec = Recipe(n_estimators=5, temperature=100.0).specs(seed)[0]
-    objective = DistributedObjective(rows.objective, steps_of(spec, rows.objective, rows.total), spec)
+    objective = DistributedObjective(rows.objective, steps_of(spec, rows.objective, rows.total_weight), spec)
     for _ in range(tree_calls):
         gradient, _ = objective(np.zeros((matrix.num_row(), 2)), matrix)
     return row_numbers(matrix), gradient
@@ -77,7 +77,7 @@ def test_the_noise_of_a_row_does_not_depend_on_the_partitions(table):
 def test_numbers_beyond_single_precision_become_the_largest_number():
     column, largest = np.array([1e300, -1e300, np.nan, 2.5]), np.finfo(np.float32).max
     X, y = da.from_array(column[:, np.newaxis], chunks=2), da.from_array(np.zeros(4), chunks=2)
-    checked = checked_parts(aligned_partitions(X, y, None), lambda part: part, Numbers.check, 1)
+    checked = check_partitions(aligned_partitions(X, y, None), lambda part: part, Numbers.check, 1)
     rows = partitioned_rows(checked, n_features=1, max_bins=255, target=Numbers())
     got = np.concatenate([part.X for part in dask.compute(*rows.parts)])
     np.testing.assert_array_equal(got[:, 0], np.array([largest, -largest, np.nan, 2.5], np.float32))
@@ -101,7 +101,7 @@ def test_the_target_is_summarised_as_in_memory(table):
     assert rows.objective.units[0] == pytest.approx(np.average(y, weights=weight))
     spread = np.sqrt(np.average((y - rows.objective.units[0]) ** 2, weights=weight))
     assert rows.objective.units[1] == pytest.approx(spread)
-    assert (rows.total, sum(rows.lengths)) == (weight.sum(), int((weight > 0).sum()))
+    assert (rows.total_weight, sum(rows.lengths)) == (weight.sum(), int((weight > 0).sum()))
     parts = dask.compute(*rows.parts)
     assert np.concatenate([part.keys for part in parts]).tolist() == np.flatnonzero(weight).tolist()
 

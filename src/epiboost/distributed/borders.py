@@ -1,133 +1,138 @@
-"""Bins of a table in partitions that are the same however the table is cut, for engines of single precision.
+"""Bins of a table in partitions that do not depend on the partitioning, in single precision.
 
-Floats in single precision have an order that 32 whole bits can keep. Of a column the distinct values are counted; while
-they are too many, all of them lose their last bit. What is left is a function of the values alone: neither the cut of
-the table nor the order of merging matters to it. Weights are counted in whole numbers, so that their sums are exact.
+The bits of a float in single precision, reordered, are an integer key of the same order. The distinct keys of a column
+are counted. If there are too many, the lowest bit of all keys is dropped until there are few enough. The result depends
+on the values alone, neither on the partitioning nor on the order of merging. Weights are rounded to integers, so that
+their sums are exact.
 
 >>> import numpy as np
->>> halves = [Counts.of(np.array(part, dtype=np.float32)) for part in ([1.0, 2.0], [2.0, 4.0])]
->>> Counts.merged(halves).values
+>>> halves = [np.array(half, dtype=np.float32) for half in ([1.0, 2.0], [2.0, 4.0])]
+>>> merged = ValueCounts.merge([ValueCounts.from_column(half) for half in halves])
+>>> merged.values
 array([1., 2., 4.], dtype=float32)
->>> Counts.merged(halves).weights
+>>> merged.weights
 array([1, 2, 1])
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from epiboost._binning.bins import Bins
-from epiboost._typing import AnyArray
+from epiboost._typing import AnyArray, Floats32, Integers
 
-MOST_VALUES = 1 << 16
-"""Distinct values of a column that are told apart for certain."""
+MAX_DISTINCT = 1 << 16
+"""Number of distinct values of a column up to which the counts are exact."""
 
 _SIGN = np.uint32(1 << 31)
-_GRID = 1 << 30  # what the heaviest row counts for: sums of 2^32 rows fit into 63 bits
+_MAX_WEIGHT = 1 << 30  # of a row, as an integer: the sum over 2^32 rows fits into 63 bits
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """Distinct values of a column, ascending, and what the rows that have them count for.
+class ValueCounts:
+    """Distinct values of a column and the weight of the rows that have them.
 
     Attributes
     ----------
     keys : uint32 array of shape (values,)
-        The lowest key that looks the same without the last ``lost`` bits.
+        Ascending; the dropped bits are zero.
     weights : int64 array of shape (values,)
-    lost : int
-        Bits that keys have lost.
+    dropped_bits : int
+        Number of low bits that were dropped from all keys.
     """
 
     keys: AnyArray
-    weights: AnyArray
-    lost: int
+    weights: Integers
+    dropped_bits: int
 
     @classmethod
-    def of(cls, column: AnyArray, weights: AnyArray | None = None) -> "Counts":
-        """Count the values of a column in single precision, missing ones left out; whole weights, or one a row."""
+    def from_column(cls, column: Floats32, weights: Integers | None = None) -> "ValueCounts":
+        """Count the values of a column, without missing ones; rows have weight one by default."""
         known = ~np.isnan(column)
-        keys = _keys(column[known])
-        return _counted(keys, np.ones(len(keys), dtype=np.int64) if weights is None else weights[known], 0)
+        keys = _float_keys(column[known])
+        return _count_keys(keys, np.ones(len(keys), dtype=np.int64) if weights is None else weights[known], 0)
 
     @classmethod
-    def merged(cls, counts: Sequence["Counts"]) -> "Counts":
-        """Return the counts of all rows."""
-        keys, weights = (np.concatenate([getattr(one, name) for one in counts]) for name in ("keys", "weights"))
-        return _counted(keys, weights, max(one.lost for one in counts))
+    def merge(cls, counts: Sequence["ValueCounts"]) -> "ValueCounts":
+        """Return the counts of the rows of all counts."""
+        keys = np.concatenate([each.keys for each in counts])
+        weights = np.concatenate([each.weights for each in counts])
+        return _count_keys(keys, weights, max(each.dropped_bits for each in counts))
 
     @property
-    def values(self) -> AnyArray:
-        """The values, each the least that looks the same."""
-        lowest = _keys(np.array([-np.inf], dtype=np.float32))[0] + np.uint32(1)
+    def values(self) -> Floats32:
+        """The smallest finite value of each key."""
+        lowest = _float_keys(np.array([-np.inf], dtype=np.float32))[0] + np.uint32(1)
         keys = np.maximum(self.keys, lowest)
-        values: AnyArray = np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float32)
+        values: Floats32 = np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float32)
         return values
 
-    def stand_ins(self, max_bins: int) -> AnyArray:
-        """Return the least value of each of at most so many bins, which hold about the same weight each."""
+    def bin_minima(self, max_bins: int) -> Floats32:
+        """Return the smallest value of each bin, for at most ``max_bins`` bins of about equal weight."""
         values = self.values
         borders = Bins.fit(values.astype(np.float64)[:, np.newaxis], self.weights.astype(np.float64), max_bins).borders
-        least: AnyArray = values[np.searchsorted(values, borders, side="right")]
-        return np.concatenate([values[:1], least])
+        return np.concatenate([values[:1], values[np.searchsorted(values, borders, side="right")]])
 
 
 @dataclass(frozen=True, slots=True)
-class StandIns:
-    """For each column the values, ascending, that stand for its bins: each the least of its bin."""
+class BinMinima:
+    """The smallest values of the bins of each column, ascending."""
 
-    columns: tuple[AnyArray, ...]
+    columns: tuple[Floats32, ...]
 
-    def of(self, table: AnyArray) -> AnyArray:
-        """Return a table in single precision with each value replaced by what stands for its bin.
+    def transform(self, table: AnyArray) -> Floats32:
+        """Return a table of floats with each value replaced by the smallest one of its bin; NaN stays NaN.
 
-        A value is less than a stand-in if and only if what stands for it is; so what is learned from the one holds for
-        the other.
+        A value is less than the minimum of a bin if and only if its replacement is. So a split that is learned from
+        the replacements holds for the values.
         """
         replaced = np.empty(table.shape, dtype=np.float32)
         codes = self._bins().transform(table)
-        for place, values in enumerate(self.columns):
-            replaced[:, place] = np.concatenate([np.array([np.nan], dtype=np.float32), values])[codes[:, place]]
+        for position, minima in enumerate(self.columns):
+            replaced[:, position] = np.concatenate([np.array([np.nan], dtype=np.float32), minima])[codes[:, position]]
         return replaced
 
     def _bins(self) -> Bins:
-        below = [np.nextafter(values[1:], np.float32(-np.inf)).astype(np.float64) for values in self.columns]
-        return Bins.of_columns(below)
+        """Return bins whose borders are the largest floats below the minima."""
+        borders = [np.nextafter(minima[1:], np.float32(-np.inf)).astype(np.float64) for minima in self.columns]
+        return Bins.of_columns(borders)
 
 
-def whole_weights(weight: AnyArray, lightest: float, heaviest: float) -> AnyArray | None:
-    """Return weights as whole numbers; None if all are the same."""
-    if lightest == heaviest:
+def integer_weights(weight: AnyArray, smallest: float, largest: float) -> Integers | None:
+    """Return weights as integers; None if all weights of the table are equal.
+
+    Parameters
+    ----------
+    weight : array of shape (n,)
+    smallest, largest : float
+        Extremes of the positive weights of the whole table.
+    """
+    if smallest == largest:
         return None
-    return np.maximum(np.rint(weight * (_GRID / heaviest)), 1.0).astype(np.int64)
+    return np.maximum(np.rint(weight * (_MAX_WEIGHT / largest)), 1.0).astype(np.int64)
 
 
-def merged_columns(columns: Sequence[Sequence[Counts]]) -> tuple[Counts, ...]:
+def merge_columns(counts: Sequence[Sequence[ValueCounts]]) -> tuple[ValueCounts, ...]:
     """Return the counts of each column over all partitions."""
-    return tuple(Counts.merged(each) for each in zip(*columns, strict=True))
+    return tuple(ValueCounts.merge(column) for column in zip(*counts, strict=True))
 
 
-def _keys(values: AnyArray) -> AnyArray:
-    bits: AnyArray = (np.asarray(values, dtype=np.float32) + np.float32(0.0)).view(np.uint32)  # there is one zero
+def _float_keys(values: Floats32) -> AnyArray:
+    """Return unsigned integers in the order of the values."""
+    bits: AnyArray = (np.asarray(values, dtype=np.float32) + np.float32(0.0)).view(np.uint32)  # -0.0 becomes 0.0
     return np.where(bits & _SIGN, ~bits, bits ^ _SIGN)
 
 
-def _counted(keys: AnyArray, weights: AnyArray, lost: int) -> Counts:
-    """Put equal keys together, having taken so many bits off them that they are few enough."""
+def _count_keys(keys: AnyArray, weights: Integers, dropped_bits: int) -> ValueCounts:
+    """Drop low bits until the distinct keys are few enough, then sum the weights of equal keys."""
     order = np.argsort(keys, kind="stable")
     keys, weights = keys[order], weights[order]
-    short = keys >> np.uint32(lost)
-    while np.count_nonzero(short[1:] != short[:-1]) >= MOST_VALUES:
-        lost += 1
-        short = keys >> np.uint32(lost)
-    if not len(short):
-        return Counts(short, weights, lost)
-    firsts = np.flatnonzero(np.concatenate([[True], short[1:] != short[:-1]]))
-    return Counts(short[firsts] << np.uint32(lost), np.add.reduceat(weights, firsts), lost)
-
-
-def counts_of(table: AnyArray, weights: AnyArray | None) -> tuple[Any, ...]:
-    """Return the counts of each column of a table."""
-    return tuple(Counts.of(column, weights) for column in table.T)
+    shifted = keys >> np.uint32(dropped_bits)
+    while np.count_nonzero(shifted[1:] != shifted[:-1]) >= MAX_DISTINCT:
+        dropped_bits += 1
+        shifted = keys >> np.uint32(dropped_bits)
+    if not len(shifted):
+        return ValueCounts(shifted, weights, dropped_bits)
+    firsts = np.flatnonzero(np.concatenate([[True], shifted[1:] != shifted[:-1]]))
+    return ValueCounts(shifted[firsts] << np.uint32(dropped_bits), np.add.reduceat(weights, firsts), dropped_bits)

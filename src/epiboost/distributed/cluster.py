@@ -1,30 +1,30 @@
-"""The cluster that is in use, and what its end looks like."""
+"""The current Dask cluster: its client, its workers, and the errors when it is lost."""
 
 import asyncio
 import concurrent.futures
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
 from epiboost._optional import require
+from epiboost._typing import LibraryObject
 
 CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
-"""What waiting for a cluster ends with when it is gone, or when data is lost that it cannot make again."""
+"""Errors of a computation whose cluster, or whose input data, is lost."""
 
-_PATIENCE = 30.0  # seconds to wait for a first worker
+_WORKER_TIMEOUT = 30.0  # seconds to wait for a first worker
 
 
 class ClusterError(RuntimeError):
-    """A cluster that is not there, or not there any more."""
+    """There is no Dask cluster, it has no workers, or it was lost during a computation."""
 
 
 @contextmanager
-def cluster_in_use() -> Iterator[Any]:
-    """Give the client that is in use, having seen that it has workers; errors of the cluster are our own.
+def cluster_in_use() -> Iterator[LibraryObject]:
+    """Yield the current client of a cluster that has workers; errors of the cluster become a `ClusterError`.
 
-    Inside a task of that very cluster the task makes room for others while it waits.
+    Inside a task of the same cluster, the thread of the task is free for other tasks while it waits.
     """
     distributed = require("distributed", extra="dask", purpose="n_jobs='dask'")
     try:
@@ -34,78 +34,83 @@ def cluster_in_use() -> Iterator[Any]:
         raise ClusterError(message) from error
     with cluster_errors(client):
         wait_for_a_worker(client)
-        if not _in_a_task(distributed):
+        if not _is_inside_task(distributed):
             yield client
             return
-        with distributed.worker_client() as own:
-            yield own
+        with distributed.worker_client() as task_client:
+            yield task_client
 
 
-def default_client() -> Any | None:  # noqa: ANN401 (a distributed.Client)
-    """Return the client that computes what Dask is asked for, or None if that is done here."""
-    base = require("dask.base", extra="dask", purpose="a table in partitions")
+def default_client() -> LibraryObject | None:
+    """Return the client that Dask computes with, or None if it computes in this process."""
+    base = require("dask.base", extra="dask", purpose="a Dask collection")
     client = getattr(base.get_scheduler(), "__self__", None)
     return client if hasattr(client, "nthreads") else None
 
 
 @contextmanager
-def cluster_errors(client: Any) -> Iterator[None]:  # noqa: ANN401 (a distributed.Client, or None)
-    """Turn what the end of a cluster looks like into a `ClusterError`; errors of the work itself pass."""
+def cluster_errors(client: LibraryObject | None) -> Iterator[None]:
+    """Raise a `ClusterError` if the cluster of a client is lost; errors of the computation itself pass."""
     try:
         yield
     except (*CANCELLED, OSError) as error:
         if client is None:
             raise
-        if scheduler_is_gone(client, error):
-            raise scheduler_gone() from error
+        if scheduler_is_lost(client, error):
+            raise scheduler_lost_error() from error
         if isinstance(error, CANCELLED):
             message = (
-                "data that the table is made of was lost with its worker and cannot be made again (was it scattered?); "
-                "the model is not fitted"
+                "data of the Dask collection was lost with its worker and cannot be computed again, as is the case for "
+                "scattered data; the model is not fitted. Create the collection again and fit again"
             )
             raise ClusterError(message) from error
         raise
 
 
-def scheduler_is_gone(client: Any, error: BaseException | None = None) -> bool:  # noqa: ANN401 (a distributed.Client)
-    """Tell whether a client has lost its scheduler."""
+def scheduler_is_lost(client: LibraryObject, error: BaseException | None = None) -> bool:
+    """Return whether a client has lost the connection to its scheduler."""
     return client.status != "running" or getattr(error, "reason", "") == "scheduler-connection-lost"
 
 
-def scheduler_gone() -> ClusterError:
-    """Return the error that says so."""
-    return ClusterError("the scheduler of the Dask cluster has gone; the model is not fitted. Connect and fit again")
+def scheduler_lost_error() -> ClusterError:
+    """Return the error that is raised when the scheduler is lost."""
+    return ClusterError(
+        "the scheduler of the Dask cluster has gone; the model is not fitted. Connect to a cluster and fit again"
+    )
 
 
-def wait_for_a_worker(client: Any) -> None:  # noqa: ANN401 (a distributed.Client)
-    """Return when there is a worker; raise an error if none comes for a while."""
+def wait_for_a_worker(client: LibraryObject) -> None:
+    """Return when the cluster has a worker; raise a `ClusterError` if it has none after half a minute."""
     if client.nthreads():
         return
     try:
-        client.wait_for_workers(1, timeout=_PATIENCE)
+        client.wait_for_workers(1, timeout=_WORKER_TIMEOUT)
     except TimeoutError as error:
-        if scheduler_is_gone(client, error):
+        if scheduler_is_lost(client, error):
             raise
-        message = f"the Dask cluster has no workers; waited {_PATIENCE:g} s for one"
+        message = f"the Dask cluster has no workers; waited {_WORKER_TIMEOUT:g} s for one. Start a worker and fit again"
         raise ClusterError(message) from error
 
 
-def dealt(sizes: Sequence[int], workers: Sequence[str]) -> list[str]:
-    """Return a worker for each partition, so that all get about the same number of rows.
+def assign_workers(sizes: Sequence[int], workers: Sequence[str]) -> list[str]:
+    """Return a worker for each partition, such that all workers get about the same number of rows.
 
-    >>> dealt([5, 5, 10, 5], ["one", "two"])
+    The largest partition goes first, each to the worker that has the fewest rows.
+
+    >>> assign_workers([5, 5, 10, 5], ["one", "two"])
     ['two', 'two', 'one', 'one']
     """
     loads = np.zeros(len(workers), dtype=np.int64)
-    chosen = [""] * len(sizes)
-    for place in np.argsort(-np.asarray(sizes), kind="stable").tolist():
+    assigned = [""] * len(sizes)
+    for position in np.argsort(-np.asarray(sizes), kind="stable").tolist():
         least = int(loads.argmin())
-        chosen[place] = workers[least]
-        loads[least] += sizes[place]
-    return chosen
+        assigned[position] = workers[least]
+        loads[least] += sizes[position]
+    return assigned
 
 
-def _in_a_task(distributed: Any) -> bool:  # noqa: ANN401 (a module)
+def _is_inside_task(distributed: LibraryObject) -> bool:
+    """Return whether this code runs in a task of a cluster."""
     try:
         distributed.get_worker()
     except ValueError:

@@ -1,4 +1,7 @@
-"""Sums that do not depend on the order of what is summed: exact, as whole numbers of a tiny unit."""
+"""Exact sums of floats, which do not depend on the order of summation.
+
+A sum is a Python integer, a multiple of a unit that divides every float.
+"""
 
 from fractions import Fraction
 
@@ -6,27 +9,29 @@ import numpy as np
 
 from epiboost._typing import Floats
 
-_DIGITS = 53  # of a float's mantissa
-_SMALLEST = -1073  # the exponent of the smallest float, as frexp gives it
-_HALF = 26  # digits summed at a time: those of 2^26 rows fit into a float
-_AT_ONCE = 1 << 24
-UNIT = Fraction(1, 1 << (_DIGITS - _SMALLEST))
-"""What exact sums are counted in."""
+_MANTISSA_BITS = 53
+_MIN_EXPONENT = -1073  # of the smallest positive float, as frexp returns it
+_LOW_BITS = 26  # mantissas are summed in two halves, so that the sums of 2^26 of them are exact in double precision
+_CHUNK_SIZE = 1 << 24  # values per partial sum
+
+UNIT = Fraction(1, 1 << (_MANTISSA_BITS - _MIN_EXPONENT))
+"""Unit of the exact sums."""
 
 
 def exact_sum(values: Floats) -> int:
-    """Return the sum of finite numbers, counted in units of `UNIT`.
+    """Return the exact sum of finite numbers as a multiple of `UNIT`.
 
     >>> float(exact_sum(np.array([1e100, 1.0, -1e100])) * UNIT)
     1.0
     """
-    return sum(_sum(values[first : first + _AT_ONCE]) for first in range(0, len(values), _AT_ONCE))
+    return sum(_chunk_sum(values[first : first + _CHUNK_SIZE]) for first in range(0, len(values), _CHUNK_SIZE))
 
 
-def _sum(values: Floats) -> int:
+def _chunk_sum(values: Floats) -> int:
+    """Sum the mantissas of equal exponents, then the integers that these sums stand for."""
     fractions, exponents = np.frexp(values)
-    mantissas = np.ldexp(fractions, _DIGITS).astype(np.int64)
-    places = exponents.astype(np.int64) - _SMALLEST
-    high = np.bincount(places, mantissas >> _HALF)
-    low = np.bincount(places, mantissas & ((1 << _HALF) - 1))
-    return sum(((int(high[place]) << _HALF) + int(low[place])) << place for place in np.unique(places).tolist())
+    mantissas = np.ldexp(fractions, _MANTISSA_BITS).astype(np.int64)
+    shifts = exponents.astype(np.int64) - _MIN_EXPONENT
+    high = np.bincount(shifts, mantissas >> _LOW_BITS)
+    low = np.bincount(shifts, mantissas & ((1 << _LOW_BITS) - 1))
+    return sum(((int(high[shift]) << _LOW_BITS) + int(low[shift])) << shift for shift in np.unique(shifts).tolist())

@@ -1,18 +1,17 @@
-"""Reads Dask collections for `fit`: as one table of bins on this machine, or as rows that stay in their partitions."""
+"""Reads Dask collections for `fit`: as one table of bins in memory, or as rows that stay in their partitions."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from epiboost._binning.bins import Bins
+from epiboost._binning.bins import BinnedTable, Bins
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
 from epiboost._inputs.weights import check_weights
 from epiboost._typing import AnyArray, Column, Floats, LibraryObject
-from epiboost.distributed.partitions import aligned_partitions, in_memory, some_rows
-from epiboost.distributed.rows import checked_parts, distinct_labels_of, partitioned_rows
+from epiboost.distributed.partitions import aligned_partitions, collect_column, example_rows
+from epiboost.distributed.rows import check_partitions, partition_labels, partitioned_rows
 from epiboost.distributed.stream import stream_table
 
 
@@ -26,12 +25,12 @@ def partitioned_schema(X: LibraryObject, *, categorical_features: object, owner:
     owner : str
         Name of the estimator's class.
     """
-    schema, _ = ColumnSchema.fit(some_rows(X), categorical_features=categorical_features, owner=owner)
+    schema, _ = ColumnSchema.fit(example_rows(X), categorical_features=categorical_features, owner=owner)
     if schema.categories:
         positions = np.flatnonzero(schema.is_categorical).tolist()
         message = (
-            f"X has categorical columns, at the positions {positions}; Dask collections of numbers are supported: turn "
-            "them into numbers, or compute X"
+            f"X has categorical columns, at the positions {positions}; a Dask collection must hold numbers. Encode "
+            "these columns as numbers, or pass X in memory: X.compute()"
         )
         raise ValueError(message)
     return schema
@@ -41,11 +40,15 @@ def partitioned_schema(X: LibraryObject, *, categorical_features: object, owner:
 class PartitionReader:
     """Reads the rows of Dask collections.
 
+    An engine takes either bins in memory (`read_bins`) or rows that stay in their partitions (`read_in_place`).
+
     Attributes
     ----------
     schema : ColumnSchema
     target_type : type of Target
+        Checks the targets, and is fitted to those of the training rows.
     max_bins : int
+        Largest number of bins per column.
     """
 
     schema: ColumnSchema
@@ -53,7 +56,7 @@ class PartitionReader:
     max_bins: int
 
     def read_bins(self, X: LibraryObject, y: Column, weight: Column, bins: Bins | None) -> tuple[Target, Dataset]:
-        """Return the target and the training rows as bins; borders are found if no bins are given."""
+        """Return the target and the training rows as bins; without ``bins``, borders are computed from the rows."""
         table, y, weight = self._stream(X, y, weight, bins)
         target = self.target_type.fit(y)
         return target, Dataset(table, target.encode(y), weight, target.n_classes)
@@ -64,19 +67,21 @@ class PartitionReader:
         return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes)
 
     def read_in_place(self, X: LibraryObject, y: Column, weight: Column) -> tuple[Target, Dataset]:
-        """Return the target, and rows that stay in their partitions with a summary of their targets."""
+        """Return the target, and training rows that stay in their partitions."""
         n_features = self.schema.n_features
         parts = aligned_partitions(X, y, weight)
-        checked = checked_parts(parts, self.schema.transform, self.target_type.check, n_features)
-        labels = distinct_labels_of(checked) if self.target_type.family == "categorical" else np.empty(0)
+        checked = check_partitions(parts, self.schema.transform, self.target_type.check, n_features)
+        labels = partition_labels(checked) if self.target_type.family == "categorical" else np.empty(0)
         target = self.target_type.fit(labels)
         rows = partitioned_rows(checked, n_features=n_features, max_bins=self.max_bins, target=target)
         return target, Dataset(rows, np.empty(0), np.empty(0), target.n_classes)
 
-    def _stream(self, X: LibraryObject, y: Column, weight: Column, bins: Bins | None) -> tuple[Any, AnyArray, Floats]:
-        """Return bins, targets and weights of the rows of positive weight; targets and weights are collected."""
-        y = self.target_type.check(in_memory(y))
-        weight = in_memory(weight)
+    def _stream(
+        self, X: LibraryObject, y: Column, weight: Column, bins: Bins | None
+    ) -> tuple[BinnedTable, AnyArray, Floats]:
+        """Return bins, targets and weights of the rows of positive weight, in memory."""
+        y = self.target_type.check(collect_column(y))
+        weight = collect_column(weight)
         weight = np.broadcast_to(1.0, len(y)) if weight is None else check_weights(weight, len(y))
         n_features = self.schema.n_features
         table = stream_table(X, self.schema.transform, weight, bins=bins, n_features=n_features, max_bins=self.max_bins)

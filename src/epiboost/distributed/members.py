@@ -1,97 +1,111 @@
-"""Members trained by the workers of a cluster, on one table that travels to each of them once.
+"""Trains members on the workers of a Dask cluster: how ``n_jobs="dask"`` works.
 
-The table is handed to one worker; the others fetch it from each other when their first member asks for it. What a lost
-worker was doing is done anew by another: members are pure functions of table and seed, so that costs time and changes
-nothing. Should every worker that held the table be lost, it is handed out again.
+The table is sent to one worker; the others copy it from each other when they train their first member, so it reaches
+every worker at most once. Each member is one task. If a worker is lost, Dask runs its tasks on another one: a member is
+a pure function of the table and its seed, so the model is the same. If all workers that held the table are lost, it is
+sent again, and the members that are not trained yet are submitted again.
 """
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from epiboost._optional import require
-from epiboost.distributed.cluster import CANCELLED, ClusterError, cluster_in_use, scheduler_is_gone
+from epiboost._typing import LibraryObject
+from epiboost.distributed.cluster import CANCELLED, ClusterError, cluster_in_use, scheduler_is_lost
 
-Shared = TypeVar("Shared")
-Piece = TypeVar("Piece")
+TrainingTable = TypeVar("TrainingTable")
+Member = TypeVar("Member")
 Result = TypeVar("Result")
 
 ON_CLUSTER = "dask"
-"""The ``n_jobs`` that stands for the workers of a cluster."""
+"""Value of ``n_jobs`` that trains members on the workers of a Dask cluster."""
 
-_ATTEMPTS = 5  # at handing the table out
+_MAX_ATTEMPTS = 5  # at sending the table
 
 
 def fan_out(
-    work: Callable[..., Result], shared: Shared, pieces: Sequence[Piece], done: Callable[[int], None]
+    train: Callable[..., Result], table: TrainingTable, members: Sequence[Member], on_trained: Callable[[int], None]
 ) -> list[Result]:
-    """Call ``work(shared, piece, threads=...)`` for each piece on the workers; return the results in order.
+    """Call ``train(table, member, threads=...)`` for every member on the workers; return the results in order.
 
     Parameters
     ----------
-    done : callable
-        Called with the number of pieces that are finished, whenever there is one more.
+    train : callable
+        A function that can be pickled; the same arguments must give the same result.
+    table : any
+        Sent to each worker once.
+    members : sequence
+        One argument of ``train`` per member.
+    on_trained : callable
+        Called with the number of trained members each time that one is trained.
     """
     with cluster_in_use() as client:
-        own_work = functools.partial(work, threads=_threads_of_each(client, len(pieces)))
-        return _persistently(client, own_work, shared, pieces, done)
+        train_one = functools.partial(train, threads=_threads_per_member(client, len(members)))
+        return _train_with_retries(client, train_one, table, members, on_trained)
 
 
-def _persistently(
-    client: Any,  # noqa: ANN401 (a distributed.Client)
-    work: Callable[[Shared, Piece], Result],
-    shared: Shared,
-    pieces: Sequence[Piece],
-    done: Callable[[int], None],
+def _train_with_retries(
+    client: LibraryObject,
+    train: Callable[[TrainingTable, Member], Result],
+    table: TrainingTable,
+    members: Sequence[Member],
+    on_trained: Callable[[int], None],
 ) -> list[Result]:
-    """Work on all pieces; hand the table out again whenever all workers that held it were lost."""
+    """Train all members; send the table again if all workers that held it are lost."""
     results: dict[int, Result] = {}
 
-    def finished(place: int, result: Result) -> None:
-        results[place] = result
-        done(len(results))
+    def store(position: int, result: Result) -> None:
+        results[position] = result
+        on_trained(len(results))
 
-    for _ in range(_ATTEMPTS):
-        left = {place: piece for place, piece in enumerate(pieces) if place not in results}
+    for _ in range(_MAX_ATTEMPTS):
+        remaining = {position: member for position, member in enumerate(members) if position not in results}
         try:
-            _run(client, work, shared, left, finished)
+            _train_once(client, train, table, remaining, store)
         except CANCELLED as error:
-            if scheduler_is_gone(client, error):
+            if scheduler_is_lost(client, error):
                 raise
             continue  # the table was lost with the workers that held it
-        return [results[place] for place in range(len(pieces))]
-    message = f"the workers of the cluster were lost {_ATTEMPTS} times before they finished; have they memory enough?"
+        return [results[position] for position in range(len(members))]
+    message = (
+        f"all Dask workers that held the table were lost, {_MAX_ATTEMPTS} times in a row; {len(results)} of "
+        f"{len(members)} members were trained. Give the workers more memory"
+    )
     raise ClusterError(message)
 
 
-def _run(
-    client: Any,  # noqa: ANN401 (a distributed.Client)
-    work: Callable[[Shared, Piece], Result],
-    shared: Shared,
-    pieces: Mapping[int, Piece],
-    finished: Callable[[int, Result], None],
+def _train_once(
+    client: LibraryObject,
+    train: Callable[[TrainingTable, Member], Result],
+    table: TrainingTable,
+    members: Mapping[int, Member],
+    store: Callable[[int, Result], None],
 ) -> None:
-    """Work on all pieces, and hand each result out with its place as it comes."""
+    """Train members, and store each result with the member's position when it arrives."""
     distributed = require("distributed", extra="dask", purpose="n_jobs='dask'")
-    table = client.scatter(shared, hash=False)
-    places = {client.submit(work, table, piece, pure=False): place for place, piece in pieces.items()}
+    scattered = client.scatter(table, hash=False)
+    positions = {client.submit(train, scattered, member, pure=False): position for position, member in members.items()}
     try:
-        for future in distributed.as_completed(list(places)):
+        for future in distributed.as_completed(list(positions)):
             result = future.result()
-            place = places.pop(future)
-            future.release()  # it is here: it need not be computed again if its worker is lost
-            finished(place, result)
+            position = positions.pop(future)
+            future.release()  # the result is here: if its worker is lost, it must not be computed again
+            store(position, result)
     except distributed.KilledWorker as error:
-        message = f"workers were lost again and again while they trained a member: {error}"
+        message = (
+            f"Dask gave a member up because every worker that trained it was lost: {error}. Give the workers more "
+            "memory"
+        )
         raise ClusterError(message) from error
     finally:
-        if places and not scheduler_is_gone(client):  # an error, or Ctrl-C: the others need not go on
+        if positions and not scheduler_is_lost(client):  # after an error or Ctrl-C, stop the other members
             with suppress(Exception):
-                client.cancel([*places, table])
+                client.cancel([*positions, scattered])
 
 
-def _threads_of_each(client: Any, pieces: int) -> int:  # noqa: ANN401 (a distributed.Client)
-    """Return the threads that a piece may use: where pieces are fewer than the threads of the workers, several."""
+def _threads_per_member(client: LibraryObject, n_members: int) -> int:
+    """Return the number of threads per member: more than one if there are fewer members than threads."""
     threads = client.nthreads().values()
-    return max(1, min(sum(threads) // max(pieces, 1), *threads)) if threads else 1
+    return max(1, min(sum(threads) // max(n_members, 1), *threads)) if threads else 1

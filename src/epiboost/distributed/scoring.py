@@ -1,15 +1,15 @@
-"""Lazy predictions for Dask collections: one partition at a time, index and divisions kept.
+"""Lazy predictions for Dask collections, one partition at a time; index and divisions are kept.
 
-A method of a fitted model that is marked ``takes_dask`` accepts Dask arrays and frames too. It is then called for each
-partition when the result is computed, wherever Dask runs it; the model is sent to each worker once. The result is
+A method of a fitted estimator that is marked ``takes_dask`` accepts Dask arrays and frames too. It is then called for
+each partition when the result is computed, and the estimator is sent to each worker once. The result is
 
 =====================  ============================  =================================================
-the method returns     of an array                   of a frame
+the method returns     for an array                  for a frame
 =====================  ============================  =================================================
 one number per row     array                         series
 several per row        array                         frame, one column each
 an `Uncertainty`       frame: total, data, knowledge frame: total, data, knowledge
-several of these       a tuple of these              a tuple of these
+a tuple of these       a tuple of these              a tuple of these
 =====================  ============================  =================================================
 """
 
@@ -26,89 +26,91 @@ from epiboost._optional import require
 from epiboost._typing import AnyArray, Estimator, LibraryObject, Table
 
 _UNCERTAINTY = ("total", "data", "knowledge")
-_SAMPLE_ROWS = 2  # to learn the form of a result from
+_EXAMPLE_ROWS = 2  # rows of the example call from which shape and type of a result are known
 
 
 @dataclass(frozen=True, slots=True)
 class MethodCall:
-    """The call of a model's method that is made for each partition."""
+    """A method of an estimator and its arguments after X."""
 
     method: str
     arguments: tuple[Any, ...]
     options: Mapping[str, Any]
 
-    def __call__(self, model: Estimator, rows: Table) -> Any:  # noqa: ANN401 (any result of a method)
-        """Return the result for rows in memory."""
-        return getattr(model, self.method)(rows, *self.arguments, **self.options)
+    def __call__(self, estimator: Estimator, rows: Table) -> LibraryObject:
+        """Return the result of the method for rows in memory."""
+        return getattr(estimator, self.method)(rows, *self.arguments, **self.options)
 
     @property
     def levels(self) -> list[float]:
-        """The coverages or quantiles of the call, if they are several."""
+        """The coverages or quantile levels of the call if it has a list of them; else empty."""
         first = next(iter([*self.arguments, *self.options.values()]), None)
         return [] if first is None or np.ndim(first) == 0 else np.asarray(first).tolist()
 
 
 def score_lazily(
-    method: str, model: Estimator, X: LibraryObject, arguments: tuple[Any, ...], options: Mapping[str, Any]
+    method: str, estimator: Estimator, X: LibraryObject, arguments: tuple[Any, ...], options: Mapping[str, Any]
 ) -> LibraryObject:
-    """Return the lazy result of a model's method for a Dask collection.
+    """Return the lazy result of ``estimator.method(X, *arguments, **options)`` for a Dask collection.
 
     Parameters
     ----------
     method : str
-        Name of the method: ``method(X, *arguments, **options)``.
-    model : fitted model
+        Name of the method.
+    estimator : fitted estimator
     X : dask.array.Array or dask.dataframe.DataFrame of shape (n, features)
+    arguments : tuple
+    options : dict
     """
     kind = dask_kind(X)
     if kind == "series":
-        message = "X must be a Dask frame or array with columns; got a Dask series"
+        message = "X must be a Dask frame or array with columns; got a Dask series. Use X.to_frame()"
         raise TypeError(message)
     call = MethodCall(method, arguments, options)
-    fitted = copy.copy(model)  # a later fit of the model does not change what is computed
-    return _of_frame(X, fitted, call) if kind == "frame" else _of_array(X, fitted, call)
+    fitted = copy.copy(estimator)  # a later fit of the estimator does not change the result
+    return _score_frame(X, fitted, call) if kind == "frame" else _score_array(X, fitted, call)
 
 
-def _of_frame(X: LibraryObject, model: Estimator, call: MethodCall) -> LibraryObject:
+def _score_frame(X: LibraryObject, estimator: Estimator, call: MethodCall) -> LibraryObject:
     dask = require("dask", extra="dask", purpose="predictions of Dask frames")
-    form = X._meta_nonempty  # noqa: SLF001 (rows of the types that the partitions will have)
-    result = call(model, form)
-    columns = _columns(result, model, call)
-    meta = _as_frame(result, form.index, columns).iloc[:0]
-    held = dask.delayed(model, pure=False, traverse=False)
-    lazy = X.map_partitions(_partition, held, call, columns, meta, meta=meta, enforce_metadata=False)
+    example = X._meta_nonempty  # noqa: SLF001 (rows with the column types of the partitions)
+    result = call(estimator, example)
+    columns = _column_names(result, estimator, call)
+    meta = _as_frame(result, example.index, columns).iloc[:0]
+    delayed_estimator = dask.delayed(estimator, pure=False, traverse=False)
+    lazy = X.map_partitions(_score_partition, delayed_estimator, call, columns, meta, meta=meta, enforce_metadata=False)
     return tuple(lazy[name] for name in columns or ()) if isinstance(result, tuple) else lazy
 
 
-def _of_array(X: LibraryObject, model: Estimator, call: MethodCall) -> LibraryObject:
+def _score_array(X: LibraryObject, estimator: Estimator, call: MethodCall) -> LibraryObject:
     dask = require("dask", extra="dask", purpose="predictions of Dask arrays")
     if X.ndim != 2:  # noqa: PLR2004 (rows and columns)
-        message = f"X must have rows and columns; got a Dask array of {X.ndim} axes"
+        message = f"X must have rows and columns; got a Dask array of {X.ndim} axes. Use X.reshape"
         raise ValueError(message)
     X = X.rechunk({1: -1})
-    result = call(model, np.zeros((_SAMPLE_ROWS, X.shape[1]), dtype=X.dtype))
-    form = _as_array(result)
+    result = call(estimator, np.zeros((_EXAMPLE_ROWS, X.shape[1]), dtype=X.dtype))
+    example = _as_array(result)
     lazy = X.map_blocks(
-        _block,
-        model=dask.delayed(model, pure=False, traverse=False),
+        _score_block,
+        estimator=dask.delayed(estimator, pure=False, traverse=False),
         call=call,
-        empty=form[:0],
-        dtype=form.dtype,
-        chunks=(X.chunks[0], *((size,) for size in form.shape[1:])),
-        drop_axis=[1] if form.ndim == 1 else None,
-        new_axis=list(range(2, form.ndim)) or None,
-        meta=form[:0],
+        empty=example[:0],
+        dtype=example.dtype,
+        chunks=(X.chunks[0], *((size,) for size in example.shape[1:])),
+        drop_axis=[1] if example.ndim == 1 else None,
+        new_axis=list(range(2, example.ndim)) or None,
+        meta=example[:0],
     )
     if isinstance(result, tuple):
-        return tuple(lazy[:, place] for place in range(len(result)))
+        return tuple(lazy[:, position] for position in range(len(result)))
     if hasattr(result, "knowledge"):
         frames = require("dask.dataframe", extra="dask", purpose="uncertainties of Dask arrays")
         return frames.from_dask_array(lazy, columns=list(_UNCERTAINTY))
     return lazy
 
 
-def _columns(result: LibraryObject, model: Estimator, call: MethodCall) -> list[Any] | None:
-    """Return the names of the columns of a frame; None for a series."""
+def _column_names(result: LibraryObject, estimator: Estimator, call: MethodCall) -> list[str] | None:
+    """Return the column names of a frame, or None for a series."""
     if isinstance(result, tuple):
         return ["mean", "std"]
     if hasattr(result, "knowledge"):
@@ -118,24 +120,21 @@ def _columns(result: LibraryObject, model: Estimator, call: MethodCall) -> list[
     levels = call.levels
     if call.method == "predict_quantile":
         return [f"quantile_{level}" for level in levels]
-    each = ["lower", "upper"] if call.method == "predict_interval" else list(map(str, model.classes_.tolist()))
-    return [f"{name}_{level}" for level, name in itertools.product(levels, each)] if levels else each
+    is_interval = call.method == "predict_interval"
+    names = ["lower", "upper"] if is_interval else list(map(str, estimator.classes_.tolist()))
+    return [f"{name}_{level}" for level, name in itertools.product(levels, names)] if levels else names
 
 
-def _partition(
-    rows: Table,
-    model: Estimator,
-    call: MethodCall,
-    columns: list[Any] | None,
-    empty: LibraryObject,
+def _score_partition(
+    rows: Table, estimator: Estimator, call: MethodCall, columns: list[str] | None, empty: LibraryObject
 ) -> LibraryObject:
     """Return the result for one partition of a frame."""
-    return _as_frame(call(model, rows), rows.index, columns) if len(rows) else empty.reindex(rows.index)
+    return _as_frame(call(estimator, rows), rows.index, columns) if len(rows) else empty.reindex(rows.index)
 
 
-def _block(rows: AnyArray, model: Estimator, call: MethodCall, empty: AnyArray) -> AnyArray:
+def _score_block(rows: AnyArray, estimator: Estimator, call: MethodCall, empty: AnyArray) -> AnyArray:
     """Return the result for one block of an array."""
-    return _as_array(call(model, rows)) if len(rows) else empty
+    return _as_array(call(estimator, rows)) if len(rows) else empty
 
 
 def _as_array(result: LibraryObject) -> AnyArray:
@@ -146,7 +145,7 @@ def _as_array(result: LibraryObject) -> AnyArray:
     return np.asarray(result)
 
 
-def _as_frame(result: LibraryObject, index: LibraryObject, columns: list[Any] | None) -> LibraryObject:
+def _as_frame(result: LibraryObject, index: LibraryObject, columns: list[str] | None) -> LibraryObject:
     pandas = require("pandas", extra="dask", purpose="predictions of Dask frames")
     array = _as_array(result)
     if columns is None:

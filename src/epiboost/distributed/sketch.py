@@ -1,13 +1,13 @@
-"""Borders of bins from a table in partitions: a sketch of each column's distribution, which can be merged.
+"""Bin borders of a table in partitions, from weighted quantile sketches.
 
-A sketch is a list of atoms, distinct values with the weight of the rows that have them. It is exact while they are few;
-then so many atoms are kept, at evenly spaced ranks, each standing for its share of the weight. Sketches of partitions
-are merged by putting their atoms together and thinning them again. Each thinning shifts a rank by at most half a share,
-so the bins of a table in many partitions hold about the same weight each, within some hundredths of a bin.
+The summary of a column is a list of points: distinct values and the weight of the rows at each of them. It is exact
+while there are few points. A summary of many points is pruned: points at evenly spaced ranks remain, each with an equal
+share of the weight. Summaries of partitions are merged by combining their points and pruning again. Each pruning shifts
+a rank by at most half a share, so the bins of a table in many partitions hold equal weight within some hundredths.
 
 >>> import numpy as np
->>> halves = [Sketch.of(np.arange(4.0)[:, np.newaxis]), Sketch.of(np.arange(2.0, 6.0)[:, np.newaxis])]
->>> merged = Sketch.merged(halves)
+>>> halves = [np.arange(4.0)[:, np.newaxis], np.arange(2.0, 6.0)[:, np.newaxis]]
+>>> merged = Sketch.merge([Sketch.from_table(half) for half in halves])
 >>> merged.columns[0].values
 array([0., 1., 2., 3., 4., 5.])
 >>> merged.bins(max_bins=3).borders
@@ -16,122 +16,132 @@ array([2.5, 3.5])
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from epiboost._binning.bins import Bins
-from epiboost._optional import require
-from epiboost._typing import AnyArray, Floats
-from epiboost.distributed.partitions import Reader, computed, read_part
+from epiboost._typing import AnyArray, Floats, LibraryObject, Table
+from epiboost.distributed.partitions import TableTransform, compute, import_dask, transform_partition, tree_reduce
 
-_MOST_ATOMS = 1 << 14  # some sixty for each of 255 bins
-_AT_ONCE = 8  # sketches merged in one step
+_MAX_POINTS = 1 << 14  # per column: about sixty for each of 255 bins
 
 
 @dataclass(frozen=True, slots=True)
-class Atoms:
-    """Distinct values, ascending, and the weight of the rows that have them."""
+class QuantileSummary:
+    """Weighted points of one column.
+
+    Attributes
+    ----------
+    values : array of shape (points,)
+        Distinct, ascending.
+    weights : array of shape (points,)
+    """
 
     values: Floats
     weights: Floats
 
     @classmethod
-    def of(cls, values: Floats, weights: Floats) -> "Atoms":
-        """Put equal values together; thin them if they are many."""
+    def from_weighted(cls, values: Floats, weights: Floats) -> "QuantileSummary":
+        """Summarise weighted values."""
         order = np.argsort(values, kind="stable")
         values, weights = values[order], weights[order]
         if not len(values):
             return cls(values, weights)
         firsts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-        return cls(values[firsts], np.add.reduceat(weights, firsts)).thinned()
+        return cls(values[firsts], np.add.reduceat(weights, firsts)).prune()
 
     @classmethod
-    def counted(cls, values: Floats) -> "Atoms":
-        """Return the atoms of rows of weight one."""
+    def from_values(cls, values: Floats) -> "QuantileSummary":
+        """Summarise values of weight one: the points of `from_weighted`, faster."""
         values = np.sort(values)
         changes = values[1:] != values[:-1]
         share = 1.0
-        if np.count_nonzero(changes) >= _MOST_ATOMS:  # thinned before they are counted: what `thinned` would keep
-            share = len(values) / _MOST_ATOMS
-            values = values[np.ceil((np.arange(_MOST_ATOMS) + 0.5) * share).astype(np.int64) - 1]
+        if np.count_nonzero(changes) >= _MAX_POINTS:  # pruned before equal values are counted
+            share = len(values) / _MAX_POINTS
+            values = values[np.ceil((np.arange(_MAX_POINTS) + 0.5) * share).astype(np.int64) - 1]
             changes = values[1:] != values[:-1]
         firsts = np.flatnonzero(np.concatenate([[True] if len(values) else [], changes]))
         counts = np.diff(np.concatenate([firsts, [len(values)]]))
         return cls(values[firsts], counts * share)
 
-    def thinned(self, most: int = _MOST_ATOMS) -> "Atoms":
-        """Return at most so many atoms of equal shares, or these if they are no more."""
-        if len(self.values) <= most:
+    def prune(self, max_points: int = _MAX_POINTS) -> "QuantileSummary":
+        """Return a summary of at most ``max_points`` points, with the same total weight."""
+        if len(self.values) <= max_points:
             return self
         ranks = np.cumsum(self.weights)
-        share = ranks[-1] / most
-        chosen = np.searchsorted(ranks, (np.arange(most) + 0.5) * share)
-        places, shares = np.unique(np.minimum(chosen, len(ranks) - 1), return_counts=True)
-        return Atoms(self.values[places], shares * share)
+        share = ranks[-1] / max_points
+        chosen = np.searchsorted(ranks, (np.arange(max_points) + 0.5) * share)
+        points, n_shares = np.unique(np.minimum(chosen, len(ranks) - 1), return_counts=True)
+        return QuantileSummary(self.values[points], n_shares * share)
 
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """The distributions of all columns of some rows, missing values left out."""
+    """Quantile summaries of all columns of a table, without missing values."""
 
-    columns: tuple[Atoms, ...]
-
-    @classmethod
-    def of(cls, table: AnyArray, weight: Floats | None = None) -> "Sketch":
-        """Sketch a table in memory, shape (n, features); rows of weight zero do not count."""
-        return cls(tuple(_atoms(np.asarray(column, dtype=np.float64), weight) for column in table.T))
+    columns: tuple[QuantileSummary, ...]
 
     @classmethod
-    def merged(cls, sketches: Sequence["Sketch"]) -> "Sketch":
-        """Return the sketch of all rows."""
+    def from_table(cls, table: AnyArray, weight: Floats | None = None) -> "Sketch":
+        """Sketch a table in memory, shape (n, features); rows of weight zero are left out."""
+        return cls(tuple(_summary(np.asarray(column, dtype=np.float64), weight) for column in table.T))
+
+    @classmethod
+    def merge(cls, sketches: Sequence["Sketch"]) -> "Sketch":
+        """Return the sketch of the rows of all sketches."""
         if len(sketches) == 1:
             return sketches[0]
         return cls(
             tuple(
-                Atoms.of(np.concatenate([one.values for one in each]), np.concatenate([one.weights for one in each]))
-                for each in zip(*(sketch.columns for sketch in sketches), strict=True)
+                QuantileSummary.from_weighted(
+                    np.concatenate([summary.values for summary in summaries]),
+                    np.concatenate([summary.weights for summary in summaries]),
+                )
+                for summaries in zip(*(sketch.columns for sketch in sketches), strict=True)
             )
         )
 
     def bins(self, max_bins: int) -> Bins:
         """Return the borders that split each column's weight most evenly."""
-        columns = [Bins.fit(atoms.values[:, np.newaxis], atoms.weights, max_bins) for atoms in self.columns]
+        columns = [Bins.fit(summary.values[:, np.newaxis], summary.weights, max_bins) for summary in self.columns]
         return Bins.of([column.borders.tolist() for column in columns], max_bins)
 
 
 def sketch_partitions(
-    parts: Sequence[Any], read: Reader, n_features: int, weights: Sequence[Floats] | None = None
+    parts: Sequence[LibraryObject],
+    transform: TableTransform,
+    n_features: int,
+    weights: Sequence[Floats] | None = None,
 ) -> Sketch:
-    """Sketch a table in partitions: each where it is read, merged a few at a time.
+    """Sketch a table in partitions.
 
     Parameters
     ----------
     parts : sequence of Delayed
+    transform : callable
+        Checks a partition and returns its floats.
+    n_features : int
     weights : sequence of arrays of shape (n,), optional
-        One a partition.
+        One array per partition.
     """
-    dask = require("dask", extra="dask", purpose="a table in partitions")
-    reader = dask.delayed(read, pure=False, traverse=False)
-    own = weights if weights is not None else [None] * len(parts)
-    work = dask.delayed(_sketch, pure=False)
-    level = [work(part, reader, n_features, weight) for part, weight in zip(parts, own, strict=True)]
-    while len(level) > 1:
-        level = [
-            dask.delayed(Sketch.merged, pure=False)(level[first : first + _AT_ONCE])
-            for first in range(0, len(level), _AT_ONCE)
-        ]
-    sketch: Sketch = computed(*level)[0]
+    dask = import_dask()
+    delayed_transform = dask.delayed(transform, pure=False, traverse=False)
+    sketch_one = dask.delayed(_sketch_partition, pure=False)
+    sketches = [
+        sketch_one(part, delayed_transform, n_features, weight)
+        for part, weight in zip(parts, [None] * len(parts) if weights is None else weights, strict=True)
+    ]
+    sketch: Sketch = compute(tree_reduce(sketches, Sketch.merge))[0]
     return sketch
 
 
-def _sketch(part: Any, read: Reader, n_features: int, weight: Floats | None) -> Sketch:  # noqa: ANN401 (a table)
-    return Sketch.of(read_part(part, read, n_features), weight)
+def _sketch_partition(part: Table, transform: TableTransform, n_features: int, weight: Floats | None) -> Sketch:
+    return Sketch.from_table(transform_partition(part, transform, n_features), weight)
 
 
-def _atoms(column: Floats, weight: Floats | None) -> Atoms:
-    known = ~np.isnan(column)
+def _summary(column: Floats, weight: Floats | None) -> QuantileSummary:
+    kept = ~np.isnan(column)
     if weight is None:
-        return Atoms.counted(column[known])
-    known &= weight > 0
-    return Atoms.of(column[known], weight[known])
+        return QuantileSummary.from_values(column[kept])
+    kept &= weight > 0
+    return QuantileSummary.from_weighted(column[kept], weight[kept])

@@ -1,94 +1,99 @@
-"""From partitions to one table of bins: a byte a value, an eighth of the floats, which are never in memory at once."""
+"""Bins a Dask collection into one table in memory, a batch of partitions at a time.
+
+A bin takes one byte, an eighth of a float; the floats of all rows are never in memory at once.
+"""
 
 import ctypes
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from epiboost._binning.bins import BinnedTable, Bins
-from epiboost._typing import AnyArray, Bytes, Floats
-from epiboost.distributed.partitions import Reader, batches, each_of, partitions_of, read_part
+from epiboost._typing import AnyArray, Bytes, Floats, LibraryObject, Table
+from epiboost.distributed.partitions import (
+    TableTransform,
+    map_in_batches,
+    map_partitions,
+    partitions_of,
+    transform_partition,
+)
 from epiboost.distributed.sketch import sketch_partitions
 
 
 def stream_table(
-    X: Any,  # noqa: ANN401 (a collection of Dask)
-    read: Reader,
+    X: LibraryObject,
+    transform: TableTransform,
     weight: Floats,
     *,
     bins: Bins | None,
     n_features: int,
     max_bins: int,
 ) -> BinnedTable:
-    """Bin a table in partitions.
+    """Return the bins of a Dask collection, in memory.
 
     Parameters
     ----------
     X : dask.array.Array or dask.dataframe.DataFrame of shape (n, features)
-    read : callable
+    transform : callable
         Checks a partition and returns its floats.
     weight : array of shape (n,)
         Rows of weight zero are left out.
     bins : Bins or None
-        None finds borders by a sketch, which reads the table once more.
+        If None, borders are computed by a sketch, which reads the collection once more.
+    n_features, max_bins : int
     """
     parts = partitions_of(X)
     if bins is None:
-        even = bool((weight == weight[0]).all())
-        weights = None if even else _pieces(weight, _lengths(parts))
-        bins = sketch_partitions(parts, read, n_features, weights).bins(max_bins)
-        give_memory_back()
+        is_constant = bool((weight == weight[0]).all())
+        weights = None if is_constant else _split(weight, list(map_partitions(parts, len)))
+        bins = sketch_partitions(parts, transform, n_features, weights).bins(max_bins)
+        release_memory()
     bins.check_width(n_features)
-    codes = _codes(parts, read, bins, weight)
-    give_memory_back()
+    codes = _codes(parts, transform, bins, weight)
+    release_memory()
     return BinnedTable(bins, codes)
 
 
-def give_memory_back() -> None:
-    """Return to the system what allocators keep of the partitions that were read; training needs the room."""
+def release_memory() -> None:
+    """Return memory that allocators keep after partitions were read to the system; training needs it."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
     if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # there is none but in glibc
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # only glibc has it
         if trim is not None:
             trim(0)
 
 
-def _codes(parts: Sequence[Any], read: Reader, bins: Bins, weight: Floats) -> Bytes:
-    """Return the bins of the rows that count, in the order of the partitions."""
-    kept = weight > 0
-    codes = np.empty((int(np.count_nonzero(kept)), bins.n_features), dtype=np.uint8)
-    row = place = 0
-    for batch in batches(parts, _bin, read, bins):
+def _codes(parts: Sequence[LibraryObject], transform: TableTransform, bins: Bins, weight: Floats) -> Bytes:
+    """Return the bins of the rows of positive weight, in the order of the partitions."""
+    is_positive = weight > 0
+    codes = np.empty((int(np.count_nonzero(is_positive)), bins.n_features), dtype=np.uint8)
+    n_read = n_kept = 0
+    for batch in map_in_batches(parts, _bin_partition, transform, bins):
         for part in batch:
-            own = kept[row : row + len(part)]
-            row += len(part)
-            if row > len(kept):
-                continue
-            counting = part if own.all() else part[own]
-            codes[place : place + len(counting)] = counting
-            place += len(counting)
-    _check_length(row, len(kept))
+            keep = is_positive[n_read : n_read + len(part)]
+            n_read += len(part)
+            if n_read > len(is_positive):
+                continue  # too many rows: they are counted for the error below
+            kept = part if keep.all() else part[keep]
+            codes[n_kept : n_kept + len(kept)] = kept
+            n_kept += len(kept)
+    _check_length(n_read, len(is_positive))
     return codes
 
 
-def _bin(part: Any, read: Reader, bins: Bins) -> Bytes:  # noqa: ANN401 (a table in memory)
-    return bins.transform(read_part(part, read, bins.n_features))
+def _bin_partition(part: Table, transform: TableTransform, bins: Bins) -> Bytes:
+    return bins.transform(transform_partition(part, transform, bins.n_features))
 
 
-def _lengths(parts: Sequence[Any]) -> list[int]:
-    return list(each_of(parts, len))
-
-
-def _pieces(column: AnyArray, lengths: Sequence[int]) -> list[AnyArray]:
-    """Cut a column into one piece a partition."""
+def _split(column: AnyArray, lengths: Sequence[int]) -> list[AnyArray]:
+    """Split a column into one array per partition."""
     _check_length(sum(lengths), len(column))
     return np.split(column, np.cumsum(lengths)[:-1])
 
 
-def _check_length(rows: int, targets: int) -> None:
-    if rows != targets:
-        message = f"Found input variables with inconsistent numbers of samples: X has {rows} rows, y {targets}"
+def _check_length(n_rows: int, n_targets: int) -> None:
+    if n_rows != n_targets:
+        message = f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y {n_targets}"
         raise ValueError(message)

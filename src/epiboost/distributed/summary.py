@@ -1,6 +1,6 @@
-"""What is to be known of targets and weights that are in partitions, the same however they are cut.
+"""Summaries of targets and weights in partitions, which do not depend on the partitioning.
 
-Sums are exact (see `exact`) and rounded once, when all partitions are joined.
+Sums are exact (see `exact_sums`) and rounded once, after the summaries of all partitions are merged.
 """
 
 from dataclasses import dataclass
@@ -14,80 +14,100 @@ from epiboost.distributed.exact_sums import UNIT, exact_sum
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """Facts about some rows.
+class TargetSummary:
+    """Extremes and sums of targets and weights.
+
+    Targets are numbers or the positions of class labels. Rows of weight zero are left out, except from ``n_rows``.
 
     Attributes
     ----------
-    rows, counting : int
-        All rows, and those of positive weight.
-    weight : int
-        Of all rows, an exact sum.
-    lightest, heaviest : float
-        The least and the greatest of the positive weights.
-    least, most : float
-        Of the values that count, or class numbers.
-    classes : tuple of int
-        The weight of each class number, an exact sum; none for values.
+    n_rows, n_positive : int
+        Number of rows, and number of rows of positive weight.
+    weight_sum : int
+        Exact sum of the weights, in units of `exact_sums.UNIT`.
+    smallest_weight, largest_weight : float
+    smallest, largest : float
+        Of the targets.
+    class_weights : tuple of int
+        Exact sum of the weights per class; empty for numbers.
     """
 
-    rows: int
-    counting: int
-    weight: int
-    lightest: float
-    heaviest: float
-    least: float
-    most: float
-    classes: tuple[int, ...]
+    n_rows: int
+    n_positive: int
+    weight_sum: int
+    smallest_weight: float
+    largest_weight: float
+    smallest: float
+    largest: float
+    class_weights: tuple[int, ...]
 
     @classmethod
-    def of(cls, y: Floats, weight: Floats, rows: int, n_classes: int) -> "Summary":
-        """Sum up the rows that count."""
+    def from_rows(cls, y: Floats, weight: Floats, n_rows: int, n_classes: int) -> "TargetSummary":
+        """Summarise the rows of positive weight, out of ``n_rows`` rows.
+
+        Parameters
+        ----------
+        y, weight : arrays of shape (n,)
+        n_rows : int
+        n_classes : int
+            0 for numbers.
+        """
         return cls(
-            rows,
+            n_rows,
             len(y),
             exact_sum(weight),
             float(weight.min(initial=np.inf)),
             float(weight.max(initial=0.0)),
             float(y.min(initial=np.inf)),
             float(y.max(initial=-np.inf)),
-            tuple(exact_sum(weight[y == number]) for number in range(n_classes)),
+            tuple(exact_sum(weight[y == position]) for position in range(n_classes)),
         )
 
-    def joined(self, other: "Summary") -> "Summary":
-        """Return the summary of both.
+    def merge(self, other: "TargetSummary") -> "TargetSummary":
+        """Return the summary of the rows of both.
 
-        >>> halves = [Summary.of(np.array([value, value + 2.0]), np.ones(2), 2, 0) for value in (0.0, 4.0)]
-        >>> both = halves[0].joined(halves[1])
-        >>> both.rows, both.least, both.most, both.total
+        >>> halves = [TargetSummary.from_rows(np.array([low, low + 2.0]), np.ones(2), 2, 0) for low in (0.0, 4.0)]
+        >>> both = halves[0].merge(halves[1])
+        >>> both.n_rows, both.smallest, both.largest, both.total_weight
         (4, 0.0, 6.0, 4.0)
         """
-        return Summary(
-            self.rows + other.rows,
-            self.counting + other.counting,
-            self.weight + other.weight,
-            min(self.lightest, other.lightest),
-            max(self.heaviest, other.heaviest),
-            min(self.least, other.least),
-            max(self.most, other.most),
-            tuple(own + others for own, others in zip(self.classes, other.classes, strict=True)),
+        return TargetSummary(
+            self.n_rows + other.n_rows,
+            self.n_positive + other.n_positive,
+            self.weight_sum + other.weight_sum,
+            min(self.smallest_weight, other.smallest_weight),
+            max(self.largest_weight, other.largest_weight),
+            min(self.smallest, other.smallest),
+            max(self.largest, other.largest),
+            tuple(map(sum, zip(self.class_weights, other.class_weights, strict=True))),
         )
 
     @property
-    def total(self) -> float:
-        """What all rows count for."""
-        return float(self.weight * UNIT)
+    def total_weight(self) -> float:
+        """Sum of the weights, rounded."""
+        return float(self.weight_sum * UNIT)
 
     @property
-    def ruler(self) -> tuple[float, float]:
-        """Return the middle of the values and how far they reach from it."""
-        return self.least / 2 + self.most / 2, self.most / 2 - self.least / 2
+    def midpoint(self) -> float:
+        """Midpoint of the range of the targets."""
+        return self.smallest / 2 + self.largest / 2
+
+    @property
+    def half_range(self) -> float:
+        """Half the range of the targets."""
+        return self.largest / 2 - self.smallest / 2
 
     def objective(self, moments: "Moments | None") -> Objective:
-        """Return the loss whose start these targets say; moments are for values."""
+        """Return the objective with the start values of these targets.
+
+        Parameters
+        ----------
+        moments : Moments or None
+            Of numbers; None for classes.
+        """
         if moments is not None:
-            return Normal.constant(self.least) if self.least == self.most else moments.normal(self)
-        shares = [float(Fraction(own, self.weight)) for own in self.classes]
+            return Normal.constant(self.smallest) if self.smallest == self.largest else moments.normal(self)
+        shares = [float(Fraction(weight, self.weight_sum)) for weight in self.class_weights]
         if len(shares) == BINARY:
             return Bernoulli(float(np.log(shares[1]) - np.log(shares[0])))
         return Categorical(tuple(np.log(shares).tolist()))
@@ -95,11 +115,14 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Weighted sums, exact, of values that are measured by a ruler, and of their squares.
+    """Exact weighted sums of targets (``first``) and of their squares (``second``), in units of `exact_sums.UNIT`.
+
+    Targets are scaled to the range from -1 to 1 before, so that squares of large targets do not overflow, and the
+    variance of targets far from zero is not lost to rounding.
 
     >>> y = np.array([0.0, 2.0, 4.0, 6.0])
-    >>> summary = Summary.of(y, np.ones(4), 4, 0)
-    >>> Moments.of(y, np.ones(4), summary.ruler).normal(summary)
+    >>> summary = TargetSummary.from_rows(y, np.ones(4), 4, 0)
+    >>> Moments.from_rows(y, np.ones(4), summary.midpoint, summary.half_range).normal(summary)
     Normal(location=3.0, scale=2.23606797749979)
     """
 
@@ -107,19 +130,18 @@ class Moments:
     second: int
 
     @classmethod
-    def of(cls, y: Floats, weight: Floats, ruler: tuple[float, float]) -> "Moments":
-        """Sum up the rows that count."""
-        middle, reach = ruler
-        measured = (y - middle) / reach if reach > 0 else np.zeros(len(y))
-        return cls(exact_sum(weight * measured), exact_sum(weight * measured**2))
+    def from_rows(cls, y: Floats, weight: Floats, midpoint: float, half_range: float) -> "Moments":
+        """Sum the rows of positive weight, shapes (n,); the range is that of the targets of the whole table."""
+        scaled = (y - midpoint) / half_range if half_range > 0 else np.zeros(len(y))
+        return cls(exact_sum(weight * scaled), exact_sum(weight * scaled**2))
 
-    def joined(self, other: "Moments") -> "Moments":
-        """Return the sums of both."""
+    def merge(self, other: "Moments") -> "Moments":
+        """Return the sums over the rows of both."""
         return Moments(self.first + other.first, self.second + other.second)
 
-    def normal(self, summary: Summary) -> Normal:
-        """Return the loss that starts from mean and spread."""
-        middle, reach = summary.ruler
-        mean, square = Fraction(self.first, summary.weight), Fraction(self.second, summary.weight)
-        spread = float(np.sqrt(max(float(square - mean**2), 0.0))) * reach
-        return Normal.around(middle + float(mean) * reach, spread)
+    def normal(self, summary: TargetSummary) -> Normal:
+        """Return the Normal objective that starts from the mean and the standard deviation of the targets."""
+        mean = Fraction(self.first, summary.weight_sum)
+        square = Fraction(self.second, summary.weight_sum)
+        std = float(np.sqrt(max(float(square - mean**2), 0.0))) * summary.half_range
+        return Normal.around(summary.midpoint + float(mean) * summary.half_range, std)

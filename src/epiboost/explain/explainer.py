@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from epiboost._inputs.raw_values import cells, names_of
+from epiboost._inputs.user_table import fitted_feature_names, original_values
 from epiboost._posterior.unwrap import Wrapped, unwrap
 from epiboost._progress import progress_bar
 from epiboost._typing import AnyArray, Estimator, Table
@@ -132,8 +132,8 @@ def attribute_all(
     with progress_bar("Explaining", enabled=bool(verbose), unit="coalitions") as progress:
         game = Game(numeric_predictor(found.model), rows, typical, tuple(measures), outcome)
         values, base = shapley_values(game, n_coalitions, sampling.random_state, progress)
-    names = names_of(found.model, n_features)
-    data = cells(given, names if hasattr(found.model, "feature_names_in_") else None)
+    names = fitted_feature_names(found.model, n_features)
+    data = original_values(given, names if hasattr(found.model, "feature_names_in_") else None)
     return tuple(
         Attribution(
             values=values[:, :, place],

@@ -15,7 +15,8 @@ from epiboost._boosting.variance_guard import gradients_of
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
 from epiboost._typing import AnyArray, Bytes
-from epiboost.distributed.rows import LARGEST, PartitionedRows
+from epiboost.distributed.checked_partition import FLOAT32_MAX
+from epiboost.distributed.rows import PartitionedRows
 from epiboost.engines.libraries.engine import LibraryEngine, library_of
 from epiboost.engines.libraries.forest import Booster, BoosterForest, Chain, grow
 from epiboost.engines.options import WEIGHTS, Options
@@ -118,7 +119,7 @@ class XGBoostEngine(LibraryEngine):
     def _fit_partitions(self, rows: PartitionedRows, specs: Sequence[MemberSpec], progress: Progress) -> XGBoostForest:
         """Train where the rows are, all workers together at one chain after the other."""
         library = library_of(self.library)
-        steps = steps_of(specs[0], rows.objective, rows.total)
+        steps = steps_of(specs[0], rows.objective, rows.total_weight)
         settings = {**self._settings(specs[0], steps, rows), **self.options}
         with self._our_errors(library):
             boosters = train_partitioned(rows, specs, steps, settings, progress)
@@ -191,7 +192,7 @@ class XGBoostEngine(LibraryEngine):
 
 def _columns(table: AnyArray, sizes: Sequence[int]) -> dict[str, Any]:
     """Return a table as XGBoost takes it: a category that training has not seen is a missing one there."""
-    table = np.clip(table, -LARGEST, LARGEST)
+    table = np.clip(table, -FLOAT32_MAX, FLOAT32_MAX)
     if not any(sizes):
         return {"data": table}
     table[(np.asarray(sizes) > 0) & (table < 0)] = np.nan

@@ -9,9 +9,10 @@ import numpy as np
 
 from epiboost._optional import require
 from epiboost._typing import AnyArray
-from epiboost.distributed.cluster import cluster_in_use, dealt, scheduler_gone, scheduler_is_gone
-from epiboost.distributed.partitions import held
-from epiboost.distributed.rows import PartitionedRows, RowPart
+from epiboost.distributed.checked_partition import TrainingPartition
+from epiboost.distributed.cluster import assign_workers, cluster_in_use, scheduler_is_lost, scheduler_lost_error
+from epiboost.distributed.partitions import persist_partitions
+from epiboost.distributed.rows import PartitionedRows
 
 _HALF = 1 << 16
 _ATTEMPTS = 3  # at a member whose workers were lost
@@ -45,7 +46,9 @@ class Crew:
             fields, outputs = dask.delayed(fields_of, pure=False), len(rows.objective.start)
             chosen = [(part, size) for part, size in zip(rows.parts, rows.lengths, strict=True) if size]
             sizes = [size for _, size in chosen]
-            futures = client.futures_of(held([fields(part, outputs) for part, _ in chosen], sizes, client))
+            futures = client.futures_of(
+                persist_partitions([fields(part, outputs) for part, _ in chosen], sizes, client)
+            )
             for future in client.futures_of(list(rows.checked)):
                 future.release()  # what they are made of need not be kept
             try:
@@ -63,8 +66,8 @@ class Crew:
                     self.client, dict(settings), self.matrix, num_boost_round=trees, obj=objective
                 )["booster"]
             except Exception as error:
-                if scheduler_is_gone(self.client, error):
-                    raise scheduler_gone() from error
+                if scheduler_is_lost(self.client, error):
+                    raise scheduler_lost_error() from error
                 if attempt + 1 == _ATTEMPTS or not self._lost_workers():
                     raise
                 self.matrix = None
@@ -88,7 +91,7 @@ class Crew:
         for part in self.parts:
             if part.status != "finished":
                 part.result()  # raises what has happened to it
-        homes = dealt(self.sizes, sorted(self.client.nthreads()))
+        homes = assign_workers(self.sizes, sorted(self.client.nthreads()))
         for home in set(homes):
             self.client.replicate(
                 [part for part, own in zip(self.parts, homes, strict=True) if own == home], workers=[home]
@@ -105,7 +108,7 @@ class Crew:
         return matrix
 
 
-def fields_of(part: RowPart, outputs: int) -> dict[str, AnyArray]:
+def fields_of(part: TrainingPartition, outputs: int) -> dict[str, AnyArray]:
     """Return what XGBoost gets of a partition."""
     return {
         "data": part.X,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from epiboost._inputs.raw_values import rows_of
+from epiboost._inputs.user_table import select_rows
 from epiboost._posterior.uncertainty import Measure
 from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import AnyArray, Estimator, Floats, Integers, Table
@@ -94,9 +94,9 @@ def explain_rows(
     rows = np.union1d(sample, uncertain)
     attributions = attribute_all(
         estimator,
-        rows_of(X, rows),
+        select_rows(X, rows),
         measures,
-        background=rows_of(X, evenly_spaced(len(predictions), _N_BACKGROUND)),
+        background=select_rows(X, evenly_spaced(len(predictions), _N_BACKGROUND)),
         sampling=Sampling(n_coalitions=_n_coalitions(n_features)),
         verbose=verbose,
     )
@@ -112,9 +112,9 @@ def explain_other_table(
         return ()
     (attribution,) = attribute_all(
         estimator,
-        rows_of(tables[1], evenly_spaced(len(other), _MIN_SAMPLE)),
+        select_rows(tables[1], evenly_spaced(len(other), _MIN_SAMPLE)),
         ["knowledge"],
-        background=rows_of(tables[0], evenly_spaced(len(this), _N_BACKGROUND)),
+        background=select_rows(tables[0], evenly_spaced(len(this), _N_BACKGROUND)),
         sampling=Sampling(n_coalitions=_n_coalitions(_n_features(estimator))),
         verbose=verbose,
     )

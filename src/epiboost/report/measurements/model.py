@@ -5,7 +5,7 @@ import numpy as np
 from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.provenance import VERSIONS
-from epiboost._inputs.raw_values import names_of
+from epiboost._inputs.user_table import fitted_feature_names
 from epiboost._posterior.unwrap import Wrapped
 from epiboost._typing import Estimator
 from epiboost.report.formatting import count, number, text, unique_names
@@ -60,7 +60,7 @@ def _ensemble_properties(model: BaseEpiBoost, predictions: Predictions) -> list[
     return [
         ("Ensemble", f"{model.ensemble}, {count(predictions.posterior.n_members, 'member')}, engine {model.engine}"),
         ("Trees per chain", f"{n_trees}, depth {model.max_depth}, learning rate {model.learning_rate:g}"),
-        ("Features", _first_names(list(unique_names(names_of(model, int(model.n_features_in_)))))),
+        ("Features", _first_names(list(unique_names(fitted_feature_names(model, int(model.n_features_in_)))))),
         ("Seed", seed),
     ]
 

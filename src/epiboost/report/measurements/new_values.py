@@ -3,8 +3,8 @@
 import numpy as np
 
 from epiboost._inputs.feature_ranges import FeatureRanges
-from epiboost._inputs.raw_values import names_of
 from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.user_table import fitted_feature_names
 from epiboost._posterior.unwrap import Wrapped
 from epiboost._typing import AnyArray, Table
 from epiboost.explain.game import numeric_rows
@@ -42,7 +42,7 @@ def find_new_values(wrapped: Wrapped, X: Table, n_rows: int) -> tuple[NewValues,
     beyond = np.zeros_like(unseen) if ranges is None else ranges.beyond(rows) & ~is_categorical
     new = unseen | beyond
     counts, missing = new.sum(axis=0), (beyond & np.isnan(rows)).sum(axis=0)
-    names = unique_names(names_of(model, rows.shape[1]))
+    names = unique_names(fitted_feature_names(model, rows.shape[1]))
     columns = tuple(
         NewColumn(
             names[feature],

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from epiboost._inputs.raw_values import cells, column_names
+from epiboost._inputs.user_table import column_names, original_values
 from epiboost._posterior.unwrap import Wrapped
 from epiboost._typing import AnyArray, Floats, Integers, Table
 from epiboost.report.facts import RowKind, RowTable
@@ -94,7 +94,7 @@ class RowReader:
         return texts, np.append(error, np.full(n_other, np.nan))
 
     def _cells(self, table: Table, rows: Integers) -> AnyArray:
-        values = cells(table, self.names, rows)[:, self.columns]
+        values = original_values(table, self.names, rows)[:, self.columns]
         texts = np.empty(values.shape, dtype=object)
         texts.ravel()[:] = [cell(value, _MAX_LENGTH) for value in values.ravel().tolist()]
         return texts
