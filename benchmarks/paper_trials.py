@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 
-from epiboost.paper.cells.cell import Key
+from epiboost.paper.cells.cell import CellKey
 from epiboost.paper.cells.provenance import seed_of
 from epiboost.paper.methods.boosted import Model, Trainer
-from epiboost.paper.methods.measures import measure
+from epiboost.paper.methods.evaluation import evaluate
 from epiboost.paper.problem import problem
 from epiboost.paper.protocol import PAPER
 
@@ -23,7 +23,7 @@ FIGURES = ("nll", "prr_total", "prr_knowledge", "ood_auc_total", "ood_auc_knowle
 
 def trainer(name: str, number: int = 0) -> Trainer:
     """Return what trains on a fold, with the seed of its cells."""
-    return Trainer(problem(name).fold(number), PAPER, "native", seed_of(Key("native", name, number, "sglb")), None)
+    return Trainer(problem(name).fold(number), PAPER, "native", seed_of(CellKey("native", name, number, "sglb")), None)
 
 
 def chain(own: Trainer, depth: int, rate: float) -> Model:
@@ -49,7 +49,7 @@ def kick() -> None:
     numbers = [column for column in range(fold.X.shape[1]) if column not in categories]
     for name, columns in {"all": categories + numbers, "numbers": numbers, "categories": categories}.items():
         rows = fold.X_test.copy()
-        rows[:, columns] = fold.X_out[:, columns]
+        rows[:, columns] = fold.X_ood[:, columns]
         found = measure(inside, model.predict_posterior(rows), fold)
         print(f"kick, foreign {name}: total {found['ood_auc_total']:.1f}, knowledge {found['ood_auc_knowledge']:.1f}")
 

@@ -16,14 +16,14 @@ from pathlib import Path
 from epiboost._files.atomic import whole_file
 from epiboost.paper.cells import cell as cells
 from epiboost.paper.cells import provenance as origin
-from epiboost.paper.cells.results import Results, collect
+from epiboost.paper.tables.results import Results, collect
 from epiboost.paper.protocol import PAPER
 from epiboost.paper.reproduce import engines_of, in_list
 from epiboost.paper.tables import build as tables
 from epiboost.paper.tables import render, sentences
-from epiboost.paper.tables.costs import costs
-from epiboost.paper.tables.differences import NOT_KNOWN, Difference, far_from_published, listed
-from epiboost.paper.tables.engines import beside
+from epiboost.paper.tables.cpu_time import cpu_time_table
+from epiboost.paper.tables.large_differences import NOT_KNOWN, Difference, far_from_published, listed
+from epiboost.paper.tables.engine_comparison import engine_comparison
 
 HERE = Path(__file__).parent
 PAGE, ARCHIVE = HERE / "paper.md", HERE / "results" / "cells.tar.xz"

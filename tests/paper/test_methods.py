@@ -13,14 +13,14 @@ from epiboost._posterior.posterior import Posterior
 from epiboost.paper import figures
 from epiboost.paper.methods import boosted, forests, measures
 from epiboost.paper.methods import ngboost as natural
-from epiboost.paper.methods.clock import Clock
-from epiboost.paper.methods.measures import measure
+from epiboost.paper.methods.timer import Timer
+from epiboost.paper.methods.evaluation import evaluate
 from epiboost.paper.problem import problem
-from epiboost.paper.protocol import PAPER, REHEARSAL
+from epiboost.paper.protocol import PAPER, QUICK
 
 pytest.importorskip("pandas")
 
-GRID = replace(REHEARSAL, n_estimators=4, depths=(2, 3), rates=(0.1, 0.3))
+GRID = replace(QUICK, n_estimators=4, depths=(2, 3), rates=(0.1, 0.3))
 
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -61,7 +61,7 @@ def kinds(fits):
 )
 def test_a_grid_learns_from_its_own_rows_and_the_models_after_it_from_all(fits, name, method, grid, after):
     own = trainer(name)
-    made = getattr(boosted, method)(own, Clock())
+    made = getattr(boosted, method)(own, Timer())
     assert kinds(fits) == [(grid, 1, 4)] * 4 + after
     assert [(one.max_depth, one.learning_rate) for one in fits[:4]] == [(2, 0.1), (2, 0.3), (3, 0.1), (3, 0.3)]
     for one in fits[:4]:
@@ -75,8 +75,8 @@ def test_a_grid_learns_from_its_own_rows_and_the_models_after_it_from_all(fits, 
 @pytest.mark.parametrize("name", ["yacht", "adult"])
 def test_every_boosted_model_takes_categories_as_such_and_splits_from_all_rows(fits, name):
     own = trainer(name)
-    boosted.sgb(own, Clock())
-    boosted.sglb(own, Clock())
+    boosted.sgb(own, Timer())
+    boosted.sglb(own, Timer())
     assert len(fits) == 12
     for one in fits:
         assert one.structure_rows is None
@@ -93,7 +93,7 @@ def test_trees_of_sgb_see_half_of_the_rows_and_those_of_sglb_all():
 
 
 def test_the_budget_has_the_depth_and_rate_that_were_chosen(fits):
-    boosted.budget(trainer("yacht", replace(GRID, n_estimators=20)), Clock(), {"max_depth": 5, "learning_rate": 0.02})
+    boosted.budget(trainer("yacht", replace(GRID, n_estimators=20)), Timer(), {"max_depth": 5, "learning_rate": 0.02})
     assert kinds(fits) == [("single", 10, 20), ("sglb", 10, 2), ("sglb", 20, 1)]
     assert [one.max_depth for one in fits] == [5, 5, 5]
     assert [one.learning_rate for one in fits] == pytest.approx([0.02, 0.2, 0.4])
@@ -102,7 +102,7 @@ def test_the_budget_has_the_depth_and_rate_that_were_chosen(fits):
 @pytest.mark.parametrize(("method", "ensemble"), [("forest", "virtual"), ("forests", "sgb")])
 def test_forests_have_trees_of_depth_ten_on_leave_one_out_means(fits, method, ensemble):
     fold = problem("adult").fold(0)
-    getattr(forests, method)(fold, replace(PAPER, n_estimators=4, n_members=2), 7, 1, Clock())
+    getattr(forests, method)(fold, replace(PAPER, n_estimators=4, n_members=2), 7, 1, Timer())
     (one,) = fits
     assert (one.ensemble, one.n_members, one.n_estimators, one.engine) == (ensemble, 2, 4, "forest")
     assert one.engine_params == {"max_depth": 10}
@@ -133,7 +133,7 @@ def test_ngboost_is_cut_where_validation_rows_say_and_trained_anew_on_all(monkey
             return SimpleNamespace(params={"loc": np.zeros(len(X)), "scale": np.ones(len(X))})
 
     monkeypatch.setattr(natural, "require", lambda *_, **__: SimpleNamespace(NGBRegressor=Staged))
-    made = natural.natural(fold, REHEARSAL, 0, Clock())
+    made = natural.natural(fold, QUICK, 0, Timer())
     assert trained == [(40, len(fold.fit)), (6, len(fold.y))]
     assert made["chosen"]["n_estimators"] == 6
 

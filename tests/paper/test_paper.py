@@ -16,26 +16,26 @@ from epiboost._boosting.recipe import Recipe
 from epiboost.paper import experiments, runner
 from epiboost.paper.cells import cell as cells
 from epiboost.paper.cells import provenance as origin
-from epiboost.paper.cells.cell import DamagedCellError, Key
-from epiboost.paper.cells.packing import pack, unpack
-from epiboost.paper.cells.results import Results, collect
+from epiboost.paper.cells.cell import DamagedCellError, CellKey
+from epiboost.paper.cells.compression import pack, unpack
+from epiboost.paper.tables.results import Results, collect
 from epiboost.paper.methods import boosted, forests
-from epiboost.paper.methods.clock import Clock
-from epiboost.paper.problem import CLASSIFICATION, REGRESSION, n_folds, outside_rows, problem
+from epiboost.paper.methods.timer import Timer
+from epiboost.paper.problem import CLASSIFICATION, REGRESSION, n_folds, out_of_domain_rows, problem
 from epiboost.paper.progress import Forecast, view
-from epiboost.paper.protocol import PAPER, REHEARSAL
+from epiboost.paper.protocol import PAPER, QUICK
 from epiboost.paper.runner import Event
 from epiboost.paper.tables import build as tables
 from epiboost.paper.tables import findings, render, sentences
-from epiboost.paper.tables.costs import costs
-from epiboost.paper.tables.differences import far_from_published, listed
-from epiboost.paper.tables.engines import beside
+from epiboost.paper.tables.cpu_time import cpu_time_table
+from epiboost.paper.tables.large_differences import far_from_published, listed
+from epiboost.paper.tables.engine_comparison import engine_comparison
 from epiboost.paper.tables.published import published, spread_of
 from epiboost.paper.tables.significance import not_different
 
 pytest.importorskip("pandas")
 
-KEY = Key("native", "yacht", 2, "sglb")
+KEY = CellKey("native", "yacht", 2, "sglb")
 CONTENT = {
     "results": {"sglb_ensemble": {"nll": 0.5, "rmse": 1.0}},
     "seconds": {"grid": {"wall": 1.0, "cpu": 0.5}},
@@ -83,14 +83,14 @@ def test_a_given_split_is_taken(folder):
 def test_foreign_rows_have_the_means_and_deviations_of_the_training_columns(name):
     fold = problem(name).fold(0)
     numbers = [c for c in range(fold.X.shape[1]) if c not in fold.categorical and np.nanstd(fold.X[:, c]) > 0]
-    assert fold.X_out.shape == fold.X_test.shape
-    assert np.allclose(fold.X_out[:, numbers].mean(axis=0), np.nanmean(fold.X[:, numbers], axis=0))
-    assert np.allclose(fold.X_out[:, numbers].std(axis=0), np.nanstd(fold.X[:, numbers], axis=0))
+    assert fold.X_ood.shape == fold.X_test.shape
+    assert np.allclose(fold.X_ood[:, numbers].mean(axis=0), np.nanmean(fold.X[:, numbers], axis=0))
+    assert np.allclose(fold.X_ood[:, numbers].std(axis=0), np.nanstd(fold.X[:, numbers], axis=0))
 
 
 def test_foreign_categories_are_drawn_uniformly_from_those_of_the_training_part():
     X = np.array([[0.0], [0.0], [0.0], [0.0], [5.0], [7.0]])
-    drawn = outside_rows(X, (0,), 3000, source_of="adult", seed=0)[:, 0]
+    drawn = out_of_domain_rows(X, (0,), 3000, source_of="adult", seed=0)[:, 0]
     values, counts = np.unique(drawn, return_counts=True)
     assert values.tolist() == [0.0, 5.0, 7.0]
     assert (np.abs(counts - 1000) < 110).all()
@@ -98,13 +98,13 @@ def test_foreign_categories_are_drawn_uniformly_from_those_of_the_training_part(
 
 def test_foreign_rows_are_the_same_each_time_and_others_for_another_fold():
     first, second = problem("yacht").fold(0), problem("yacht").fold(0)
-    assert np.array_equal(first.X_out, second.X_out)
-    assert not np.array_equal(first.X_out, problem("yacht").fold(1).X_out)
+    assert np.array_equal(first.X_ood, second.X_ood)
+    assert not np.array_equal(first.X_ood, problem("yacht").fold(1).X_ood)
 
 
 def test_column_j_of_foreign_rows_comes_from_column_j_of_the_source(folder):
     source = np.loadtxt(folder / "msd" / "timbre_4680x90.csv", delimiter=",", skiprows=1)
-    rows = outside_rows(np.random.default_rng(0).normal(size=(9, 3)), (), len(source), source_of="yacht", seed=0)
+    rows = out_of_domain_rows(np.random.default_rng(0).normal(size=(9, 3)), (), len(source), source_of="yacht", seed=0)
     for column in range(3):
         own, theirs = (np.sort((x - x.mean()) / x.std()) for x in (rows[:, column], source[:, column]))
         assert np.allclose(own, theirs)
@@ -113,12 +113,12 @@ def test_column_j_of_foreign_rows_comes_from_column_j_of_the_source(folder):
 # Methods
 
 
-def trainer(name="yacht", protocol=REHEARSAL, engine="native"):
+def trainer(name="yacht", protocol=QUICK, engine="native"):
     return boosted.Trainer(problem(name).fold(0), protocol, engine, 3, 1)
 
 
 def test_the_grid_takes_the_pair_of_least_validation_loss():
-    own = trainer(protocol=replace(REHEARSAL, depths=(1, 3), rates=(0.001, 0.3)))
+    own = trainer(protocol=replace(QUICK, depths=(1, 3), rates=(0.001, 0.3)))
     chosen, tried = own.choose("sglb")
     assert len(tried) == 4
     best = min(tried, key=lambda one: one["validation_nll"])
@@ -128,7 +128,7 @@ def test_the_grid_takes_the_pair_of_least_validation_loss():
 
 def test_the_single_model_is_the_first_chain_of_the_ensemble():
     own = trainer()
-    found = boosted.sglb(own, Clock())["results"]
+    found = boosted.sglb(own, Timer())["results"]
     options = {"n_estimators": 20, "max_depth": 3, "learning_rate": 0.1, "variance_guard": 0.0, "n_jobs": 1}
     options["temperature"] = min(1.0, 1 / np.var(own.fold.y))
     model = EpiBoostRegressor(ensemble="sglb", n_members=2, structure_rows=None, random_state=3, **options)
@@ -141,7 +141,7 @@ def test_the_single_model_is_the_first_chain_of_the_ensemble():
 @pytest.mark.parametrize("scale", [0.01, 100.0])
 def test_noise_is_in_the_units_of_the_target_as_in_the_paper_but_never_above_one_deviation(scale):
     fold = problem("yacht").fold(0)
-    own = boosted.Trainer(replace(fold, y=scale * fold.y), REHEARSAL, "native", 3, 1)
+    own = boosted.Trainer(replace(fold, y=scale * fold.y), QUICK, "native", 3, 1)
     assert own.common["temperature"] == pytest.approx(min(1.0, 1 / np.var(scale * fold.y)))
     assert (own.common["temperature"] == 1.0) == (scale == 0.01)
     assert "temperature" not in trainer("adult").common
@@ -154,12 +154,12 @@ def test_the_guard_of_the_variance_is_off():
 
 
 def test_budgets_have_as_many_trees_in_all_and_a_rate_of_at_most_one():
-    found = boosted.budget(trainer(), Clock(), {"max_depth": 3, "learning_rate": 0.06})["results"]
+    found = boosted.budget(trainer(), Timer(), {"max_depth": 3, "learning_rate": 0.06})["results"]
     assert [(found[name]["n_estimators"], found[name]["learning_rate"]) for name in ("short_10", "short_20")] == [
         (2, pytest.approx(0.6)),
         (1, 1.0),
     ]
-    assert 10 * found["short_10"]["n_estimators"] == 20 * found["short_20"]["n_estimators"] == REHEARSAL.n_estimators
+    assert 10 * found["short_10"]["n_estimators"] == 20 * found["short_20"]["n_estimators"] == QUICK.n_estimators
 
 
 def test_leave_one_out_is_the_mean_of_the_other_rows_times_noise():
@@ -172,7 +172,7 @@ def test_leave_one_out_is_the_mean_of_the_other_rows_times_noise():
 
 
 def test_a_forest_in_parts_is_the_forest():
-    found = forests.forest(problem("yacht").fold(0), REHEARSAL, 0, 1, Clock())["results"]
+    found = forests.forest(problem("yacht").fold(0), QUICK, 0, 1, Timer())["results"]
     assert found["vrf"]["rmse"] == pytest.approx(found["rf_single"]["rmse"])
     assert "nll" not in found["vrf"]  # a forest of regression has no variance
     assert "prr_total" not in found["vrf"]
@@ -181,7 +181,7 @@ def test_a_forest_in_parts_is_the_forest():
 
 def test_deep_ensembles_learn_mean_and_variance_and_repeat_themselves():
     pytest.importorskip("torch")
-    from epiboost.paper.methods.deep import Networks
+    from epiboost.paper.methods.deep_ensembles import Networks
 
     rng = np.random.default_rng(0)
     X = rng.normal(3.0, 7.0, size=(955, 13))
@@ -235,7 +235,7 @@ def test_a_cell_in_the_place_of_another_is_damaged(tmp_path):
 def test_a_cell_of_another_protocol_or_without_foreign_rows_is_done_again(tmp_path):
     cells.write(tmp_path, KEY, CONTENT)
     assert runner.pending(tmp_path, [KEY], PAPER) == ([], [])
-    assert runner.pending(tmp_path, [KEY], REHEARSAL) == ([KEY], [])
+    assert runner.pending(tmp_path, [KEY], QUICK) == ([KEY], [])
     cells.write(tmp_path, KEY, {**CONTENT, "outside": False})
     assert runner.pending(tmp_path, [KEY], PAPER) == ([KEY], [])
 
@@ -248,7 +248,7 @@ def test_drafts_of_a_killed_run_are_passed_over(tmp_path):
 
 
 def test_methods_of_a_fold_stay_together_and_in_the_order_they_build_on_each_other():
-    keys = [Key("native", "yacht", fold, method) for method in ("budget", "sglb", "sgb") for fold in (0, 1)]
+    keys = [CellKey("native", "yacht", fold, method) for method in ("budget", "sglb", "sgb") for fold in (0, 1)]
     assert [[key.method for key in unit] for unit in runner._units(keys)] == [["sgb", "sglb", "budget"]] * 2
 
 
@@ -549,7 +549,7 @@ def test_sentences_on_an_engine_name_its_folds_and_what_is_furthest_from_the_pap
 def test_the_origin_of_cells_is_told():
     key = {"engine": "native", "dataset": "yacht", "fold": 0, "method": "sglb"}
     made = {"machine": {"processor": "Z", "cores": 2}, "versions": {"python": "3.11"}, "date": "2026-01-02"}
-    new = CONTENT | key | made | {"seed": origin.seed_of(Key(*key.values())), "revision": origin.REVISION}
+    new = CONTENT | key | made | {"seed": origin.seed_of(CellKey(*key.values())), "revision": origin.REVISION}
     old = {name: value for name, value in new.items() if name != "revision"} | {"date": "2026-01-01"}
     assert sentences.origin_of([new]) == "1 cells, made on Z, 2 cores, with Python 3.11, 2026-01-02."
     assert "2026-01-01 to 2026-01-02. 1 of them are of an earlier revision" in sentences.origin_of([new, old])
@@ -577,7 +577,7 @@ def test_groups_are_of_all_datasets_of_their_kind():
 
 
 def test_the_forecast_rests_on_cells_that_are_done_and_on_rows():
-    keys = [Key("native", name, fold, "sglb") for name in ("yacht", "concrete") for fold in (0, 1)]
+    keys = [CellKey("native", name, fold, "sglb") for name in ("yacht", "concrete") for fold in (0, 1)]
     forecast = Forecast(keys, jobs=2)
     assert forecast.seconds() == (0.0, False)
     forecast.done(Event("done", keys[0], seconds=3.08))
@@ -585,7 +585,7 @@ def test_the_forecast_rests_on_cells_that_are_done_and_on_rows():
 
 
 def test_the_forecast_is_a_lower_bound_as_long_as_a_method_is_new():
-    keys = [Key("native", "yacht", fold, method) for fold in (0, 1) for method in ("sglb", "sgb")]
+    keys = [CellKey("native", "yacht", fold, method) for fold in (0, 1) for method in ("sglb", "sgb")]
     forecast = Forecast(keys, jobs=1)
     forecast.done(Event("done", keys[0], seconds=3.0))
     assert forecast.seconds() == (pytest.approx(3.0), False)
@@ -602,7 +602,7 @@ def test_the_view_says_what_is_done_what_runs_and_what_is_left(stream, monkeypat
         pytest.importorskip("rich")
     shown = stream()
     monkeypatch.setattr("sys.stderr", shown)
-    keys = [Key("native", "yacht", fold, "sglb") for fold in (0, 1)]
+    keys = [CellKey("native", "yacht", fold, "sglb") for fold in (0, 1)]
     with view(keys, jobs=1) as note:
         note(Event("started", keys[0]))
         note(Event("done", keys[0], seconds=61.0))

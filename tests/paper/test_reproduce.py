@@ -18,7 +18,7 @@ from epiboost.paper.cells import cell as cells
 from epiboost.paper.cells import provenance as origin
 from epiboost.paper.experiments import EXPERIMENTS
 from epiboost.paper.problem import problem
-from epiboost.paper.protocol import REHEARSAL, Protocol
+from epiboost.paper.protocol import QUICK, Protocol
 from epiboost.paper.reproduce import Order, reproduce, states
 
 pytest.importorskip("pandas")
@@ -45,7 +45,7 @@ def run(*arguments):
 
 
 def figures(out, table, engine="native"):
-    """Return the figures of a table that do not depend on the clock."""
+    """Return the figures of a table that do not depend on the timer."""
     with (out / "quick" / "tables" / engine / f"{table}.csv").open() as file:
         return [row for row in csv.DictReader(file) if row["metric"] != "train_seconds"]
 
@@ -74,7 +74,7 @@ def test_every_figure_is_drawn(tmp_path, name):
     picture = tmp_path / "quick" / "figures" / "native" / f"{name.removeprefix('figure:')}.png"
     assert picture.read_bytes()[:4] == b"\x89PNG"
     found = json.loads(picture.with_suffix(".json").read_text())
-    assert found.pop("rests_on")["protocol"] == REHEARSAL.to_json()
+    assert found.pop("rests_on")["protocol"] == QUICK.to_json()
     assert all("knowledge_auc" in one for one in found.values())
 
 
@@ -93,15 +93,15 @@ def test_other_engines_have_cells_and_tables_of_their_own(tmp_path, engine):
 
 def test_a_cell_holds_what_its_figures_rest_on(tmp_path):
     list(reproduce("table:prediction", order(tmp_path, datasets=("yacht",))))
-    content = cells.read(tmp_path / "quick" / "cells", cells.Key("native", "yacht", 0, "sglb"))
+    content = cells.read(tmp_path / "quick" / "cells", cells.CellKey("native", "yacht", 0, "sglb"))
     assert content["chosen"] == {"max_depth": 3, "learning_rate": 0.1}
-    assert content["protocol"] == REHEARSAL.to_json()
+    assert content["protocol"] == QUICK.to_json()
     assert set(content["seconds"]) == {"grid", "sglb_ensemble", "vsglb", "judge"}
     assert {"python", "numpy", "scipy", "scikit-learn", "epiboost", "code"} <= set(content["versions"])
     assert content["revision"] == origin.REVISION
     fold = problem("yacht").fold(0)
     assert content["data"] == origin.checksum(fold.X, fold.y, fold.X_test, fold.y_test)
-    assert content["outside"] == {"file": "msd/timbre_4680x90.csv", "sha256": origin.checksum(fold.X_out)}
+    assert content["outside"] == {"file": "msd/timbre_4680x90.csv", "sha256": origin.checksum(fold.X_ood)}
     used = content["parameters"]["sglb_ensemble"]
     assert (used["l2"], used["structure_rows"], used["variance_guard"], used["n_members"]) == (3.0, None, 0.0, 2)
     assert content["parameters"]["vsglb"]["ensemble"] == "virtual"
@@ -202,7 +202,7 @@ def test_a_table_is_of_all_cells_whichever_datasets_were_asked_for(tmp_path):
 def change(path, **parts):
     """Change a cell as another version would have written it; None takes a part away."""
     content = json.loads(path.read_text())
-    key = cells.Key(*(content.pop(name) for name in ("engine", "dataset", "fold", "method")))
+    key = cells.CellKey(*(content.pop(name) for name in ("engine", "dataset", "fold", "method")))
     for name in ("format", "digest"):
         del content[name]
     content = {name: value for name, value in {**content, **parts}.items() if value is not None}
@@ -360,7 +360,7 @@ def test_there_are_no_more_jobs_than_folds_so_that_no_core_is_idle(tmp_path, mon
 
     monkeypatch.setattr(runner, "do", do)
     monkeypatch.setattr(runner, "cores", lambda: 6)
-    list(runner.run(tmp_path, [cells.Key("native", "kick", 0, "sglb")], REHEARSAL, jobs=4))
+    list(runner.run(tmp_path, [cells.CellKey("native", "kick", 0, "sglb")], QUICK, jobs=4))
     assert seen == [6]
 
 

@@ -321,25 +321,25 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments and set the figures beside the published ones; go on where the last run stopped."""
     with reported():
-        from epiboost.paper.reproduce import Order, states  # noqa: PLC0415 (see the head of this file)
+        from epiboost.paper.reproduce import RunOptions, experiment_statuses  # noqa: PLC0415 (see the head of this file)
         from epiboost.paper.reproduce import reproduce as run  # noqa: PLC0415 (see the head of this file)
 
         chosen = None if datasets is None else tuple(name.strip() for name in datasets.split(",") if name.strip())
-        order = Order(
+        options = RunOptions(
             engine=engine,
             datasets=chosen,
             folds=folds,
-            jobs=jobs,
+            n_jobs=jobs,
             out=out,
             quick=quick,
             renew=renew,
             run=not tables_only,
         )
         if experiment is None:
-            for state in states(order):
-                typer.echo(state)
+            for status in experiment_statuses(options):
+                typer.echo(status)
             return
-        for line in run(experiment, order):
+        for line in run(experiment, options):
             typer.echo(line)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from epiboost.paper.cells.cell import Content
 from epiboost.paper.cells.provenance import why_older
-from epiboost.paper.cells.results import Results
+from epiboost.paper.tables.results import Results
 from epiboost.paper.problem import CLASSIFICATION, REGRESSION, n_folds
 from epiboost.paper.tables.build import METRICS, NAMES
 from epiboost.paper.tables.published import published
