@@ -1,7 +1,7 @@
-"""Two tables whose uncertainty is known: the heart and the spiral.
+"""Two generated tables with known uncertainty: the heart and the spiral.
 
 Both come from the section on synthetic data of "Uncertainty in Gradient Boosting via Ensembles" (ICLR 2021). The paper
-shows some of their numbers only as pictures; where it does, this module says which numbers it chose.
+shows some of their numbers only as pictures; the docstrings say which numbers are used here.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from epiboost._typing import AnyArray, Floats, Integers
 Seed: TypeAlias = int | np.random.Generator | None
 
 N_LEVELS = 9
-"""How many values each of the two features of the heart has."""
+"""Number of values of each of the two features of the heart."""
 
 _HEART = (
     ".........",
@@ -28,33 +28,33 @@ _HEART = (
     "....#....",
     ".........",
 )
-_FAINT_VARIANCE, _STRONG_VARIANCE, _RIM_VARIANCE = 0.01, 0.04, 0.09
+_SMALLEST_VARIANCE, _LARGEST_VARIANCE, _EDGE_VARIANCE = 0.01, 0.04, 0.09
 
 N_ARMS = 3
-"""How many arms, and so classes, the spiral has."""
+"""Number of arms of the spiral, which are its classes."""
 
 _FIRST_RADIUS, _LAST_RADIUS = 0.1, 1.0
 _TURNS_PER_ARM = 0.75
-_AXES_TURN = np.pi / 4.0
+_AXES_ROTATION = np.pi / 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class HeartCells:
-    """The truth about each of the 81 cells of the heart.
+    """True mean and variance of each of the 81 cells of the heart.
 
-    A grid has the shape (9, 9): its rows are the values of the first feature, its columns those of the second. A
-    prediction for ``X`` becomes such a grid by ``.reshape(9, 9)``.
+    Arrays of shape (9, 9) have the values of the first feature as rows and those of the second as columns. A prediction
+    for ``X`` gets this shape by ``.reshape(9, 9)``.
 
     Attributes
     ----------
     X : array of shape (81, 2)
         Each cell once, row by row.
     inside : array of bool, of shape (9, 9)
-        The cells of the heart, of which no row was drawn.
+        Cells inside the heart, which have no rows.
     mean : array of shape (9, 9)
-        The mean of the target; NaN inside the heart.
+        Mean of the target; NaN inside the heart.
     data_uncertainty : array of shape (9, 9)
-        The variance of the target given the cell; NaN inside the heart.
+        Variance of the target; NaN inside the heart.
     """
 
     X: Integers
@@ -70,11 +70,11 @@ class Heart:
     Attributes
     ----------
     X : array of shape (n_samples, 2)
-        Two categories, each coded 0 to 8.
+        Two categorical features with the codes 0 to 8.
     y : array of shape (n_samples,)
         The target.
     cells : HeartCells
-        The truth the rows were drawn from.
+        True mean and variance of each cell.
     """
 
     X: Integers
@@ -89,11 +89,11 @@ class Spiral:
     Attributes
     ----------
     X : array of shape (n_samples, 5)
-        The features that `spiral_features` makes of ``points``.
+        Features, computed from ``points`` by `spiral_features`.
     y : array of shape (n_samples,)
         The arm of each row: 0, 1 or 2.
     points : array of shape (n_samples, 2)
-        The place of each row in the plane.
+        Coordinates of each row in the plane.
     """
 
     X: Floats
@@ -102,26 +102,28 @@ class Spiral:
 
 
 def make_heart(n_per_cell: int = 1000, *, random_state: Seed = None) -> Heart:
-    """Draw the table with a heart-shaped hole.
+    """Generate a regression table with a heart-shaped hole.
 
     Two categorical features with nine values each make 81 cells. In a cell outside the heart the target is
-    ``y ~ Normal(a, b)`` with the cell's own mean ``a``, drawn uniformly from [0, 1], and variance ``b``; inside the
-    heart there are no rows. A good model finds ``b`` outside the heart, and knows that it knows nothing inside.
+    ``y ~ Normal(a, b)`` with a mean ``a``, drawn uniformly from [0, 1] for each cell, and variance ``b``. Inside the
+    heart there are no rows. A good model has the data uncertainty ``b`` outside the heart, and high knowledge
+    uncertainty inside.
 
-    The paper gives ``b`` as a picture. Here it is 0.09 in the cells that share an edge with the heart, so that the
-    heart is drawn in noise too, and elsewhere grows from 0.01 in the first column to 0.04 in the last.
+    The paper shows ``b`` as a picture. Here it is 0.09 in the cells that share an edge with the heart, so that the
+    outline of the heart is visible in the noise; elsewhere it increases from 0.01 in the first column to 0.04 in the
+    last.
 
     Parameters
     ----------
     n_per_cell : int, default=1000
-        How many rows to draw in each cell outside the heart.
+        Number of rows in each cell outside the heart.
     random_state : int, numpy.random.Generator or None, default=None
-        The seed of the draw; an int gives the same table each time.
+        Seed; the same int gives the same table.
 
     Returns
     -------
     Heart
-        The rows, in random order, and the truth they were drawn from.
+        The rows, in random order, and the true mean and variance of each cell.
 
     Examples
     --------
@@ -141,19 +143,19 @@ def make_heart(n_per_cell: int = 1000, *, random_state: Seed = None) -> Heart:
 
 
 def make_spiral(n_samples: int = 3000, *, noise: float = 0.04, random_state: Seed = None) -> Spiral:
-    """Draw three interleaved spiral arms, one a class.
+    """Generate three interleaved spiral arms, one per class.
 
-    The arms start near the origin and end at radius 1 after three quarters of a turn. The paper gives the table as a
-    picture; the length of the arms and the noise are choices made here.
+    The arms start near the origin and end at radius 1 after three quarters of a turn. The paper shows the table as a
+    picture; the length of the arms and the noise are chosen here.
 
     Parameters
     ----------
     n_samples : int, default=3000
-        How many rows to draw. The arms are as near to equal in size as can be.
+        Number of rows. The sizes of the arms differ by at most one row.
     noise : float, default=0.04
-        The standard deviation of the Normal noise on both coordinates.
+        Standard deviation of the Normal noise of both coordinates.
     random_state : int, numpy.random.Generator or None, default=None
-        The seed of the draw; an int gives the same table each time.
+        Seed; the same int gives the same table.
 
     Returns
     -------
@@ -170,28 +172,29 @@ def make_spiral(n_samples: int = 3000, *, noise: float = 0.04, random_state: See
     """
     _check_count("n_samples", n_samples, minimum=N_ARMS)
     if not noise >= 0.0:
-        message = f"noise must be a standard deviation of at least 0, got {noise!r}"
+        message = f"noise must be a standard deviation of at least 0; got {noise!r}"
         raise ValueError(message)
     rng = np.random.default_rng(random_state)
     arm = rng.permutation(np.arange(n_samples) % N_ARMS)
-    # The square root spreads the rows evenly over the area the arms sweep, not over their radius.
-    along = np.sqrt(rng.uniform(size=n_samples))
-    radius = _FIRST_RADIUS + (_LAST_RADIUS - _FIRST_RADIUS) * along
-    angle = 2.0 * np.pi * (arm / N_ARMS + _TURNS_PER_ARM * along)
+    # The square root makes the rows uniform over area, not over radius.
+    position = np.sqrt(rng.uniform(size=n_samples))
+    radius = _FIRST_RADIUS + (_LAST_RADIUS - _FIRST_RADIUS) * position
+    angle = 2.0 * np.pi * (arm / N_ARMS + _TURNS_PER_ARM * position)
     points = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     points += rng.normal(scale=noise, size=points.shape)
     return Spiral(X=spiral_features(points), y=arm.astype(np.int64), points=points)
 
 
 def spiral_features(points: Floats) -> Floats:
-    """Describe places in the plane so that trees, which split along axes, can follow a spiral.
+    """Return features of points in the plane with which trees can follow a spiral.
 
-    As in the paper, the coordinates in rotated axes (here by an eighth of a turn) and the radius are added.
+    Trees split along axes. As in the paper, the coordinates in rotated axes (here by an eighth of a turn) and the
+    radius are added.
 
     Parameters
     ----------
     points : array of shape (n, 2)
-        Places in the plane.
+        Coordinates.
 
     Returns
     -------
@@ -204,16 +207,16 @@ def spiral_features(points: Floats) -> Floats:
     [[1.0, 1.0, 1.41, 0.0, 1.41]]
     """
     points = np.asarray(points, dtype=np.float64)
-    cosine, sine = np.cos(_AXES_TURN), np.sin(_AXES_TURN)
+    cosine, sine = np.cos(_AXES_ROTATION), np.sin(_AXES_ROTATION)
     rotated = points @ np.array([[cosine, -sine], [sine, cosine]])
     return np.column_stack([points, rotated, np.hypot(points[:, 0], points[:, 1])])
 
 
 def _heart_cells(rng: np.random.Generator) -> HeartCells:
     inside = np.array([[mark == "#" for mark in row] for row in _HEART])
-    rim = ndimage.binary_dilation(inside) & ~inside
-    slope = np.linspace(_FAINT_VARIANCE, _STRONG_VARIANCE, N_LEVELS)
-    variance = np.where(rim, _RIM_VARIANCE, np.tile(slope, (N_LEVELS, 1)))
+    edge = ndimage.binary_dilation(inside) & ~inside
+    slope = np.linspace(_SMALLEST_VARIANCE, _LARGEST_VARIANCE, N_LEVELS)
+    variance = np.where(edge, _EDGE_VARIANCE, np.tile(slope, (N_LEVELS, 1)))
     mean = rng.uniform(size=inside.shape)
     return HeartCells(
         X=np.argwhere(np.ones_like(inside)).astype(np.int64),
@@ -225,5 +228,5 @@ def _heart_cells(rng: np.random.Generator) -> HeartCells:
 
 def _check_count(name: str, value: int, *, minimum: int) -> None:
     if not isinstance(value, int | np.integer) or value < minimum:
-        message = f"{name} must be a whole number of at least {minimum}, got {value!r}"
+        message = f"{name} must be an integer of at least {minimum}; got {value!r}"
         raise ValueError(message)
