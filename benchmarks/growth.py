@@ -123,7 +123,7 @@ other libraries' datasets are built before timing starts.
 
 {added_table(found)}
 
-![Seconds to train and to predict, by rows and by features, ours beside CatBoost, LightGBM and XGBoost](growth.png)
+![Seconds to train and to predict, by rows and by features, for ours, CatBoost, LightGBM and XGBoost](growth.png)
 """
 
 

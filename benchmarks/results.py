@@ -70,13 +70,13 @@ class Result:
 def table(results: Sequence[Result]) -> str:
     """Return all lines as a Markdown table, and how many requirements are met."""
     judged = [result.met for result in results if result.met is not None]
-    open_bars = sum(result.bar is not None and result.met is None for result in results)
+    not_measured = sum(result.bar is not None and result.met is None for result in results)
     lines = [
-        "| job | what | peer | ours | peer's | ratio | bar | |",
+        "| job | measurement | other library | ours | other | ratio | required | |",
         "|---|---|---|---|---|---|---|---|",
         *(result.to_row() for result in results),
         "",
-        f"Bars met: {sum(judged)} of {len(judged)}; {open_bars} more lack a peer that is not installed.",
+        f"Requirements met: {sum(judged)} of {len(judged)}; for {not_measured} more the other library is not installed.",
     ]
     return "\n".join(lines)
 
@@ -95,19 +95,19 @@ def machine() -> dict[str, str]:
 def page(results: Sequence[Result], repeats: int, growth: str) -> str:
     """Return the page of the documentation."""
     facts = "\n".join(f"- {name}: {value}" for name, value in machine().items())
-    return f"""# Speed beside other libraries
+    return f"""# Speed compared with other libraries
 
-Written by `make bench`; `benchmarks/` holds the code. Every job runs ours and its peers in turn, round after round,
-on {THREADS} threads each, and compares medians of at least {repeats} rounds. Our times are from NumPy arrays of float64
-to the result, binning included; peers train on datasets that were built before. A ratio below one means that ours takes
-less.
+Written by `make bench`; the code is in `benchmarks/`. Every job runs all libraries one after the other in each round, on
+{THREADS} threads each, and compares medians of at least {repeats} rounds. Our times start from NumPy arrays of float64
+and include binning; the datasets of the other libraries are built before timing starts. A ratio below one means that
+ours is faster.
 
 {facts}
 
 {table(results)}
 
-LightGBM and XGBoost have no SGLB of their own and get it as an objective in NumPy. Where a library has several ways to
-train two outputs, a short trial picks its fastest. NGBoost has no SGLB; it boosts a Normal without noise.
+LightGBM and XGBoost have no SGLB and get it as an objective in NumPy. If a library has several strategies for two
+outputs, a short trial chooses the fastest. NGBoost has no SGLB; it boosts a Normal without noise.
 {growth}"""
 
 
@@ -122,7 +122,7 @@ def _format(measurements: Measurements, unit: str) -> str:
     if not measurements:
         return "not installed"
     value = median(measurements)
-    if unit == "s" and value < 0.1:  # noqa: PLR2004 (from here on milliseconds read better)
+    if unit == "s" and value < 0.1:  # noqa: PLR2004 (shorter times are given in milliseconds)
         value, unit = 1000 * value, "ms"
     shown = f"{value:.0f}" if value >= 1000 else f"{value:#.4g}"  # noqa: PLR2004 (four digits are enough)
     return f"{shown} {unit}".rstrip()
