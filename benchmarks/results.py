@@ -71,12 +71,13 @@ def table(results: Sequence[Result]) -> str:
     """Return all lines as a Markdown table, and how many requirements are met."""
     judged = [result.met for result in results if result.met is not None]
     not_measured = sum(result.bar is not None and result.met is None for result in results)
+    met = f"Requirements met: {sum(judged)} of {len(judged)}"
     lines = [
         "| job | measurement | other library | ours | other | ratio | required | |",
         "|---|---|---|---|---|---|---|---|",
         *(result.to_row() for result in results),
         "",
-        f"Requirements met: {sum(judged)} of {len(judged)}; for {not_measured} more the other library is not installed.",
+        f"{met}; for {not_measured} more the other library is not installed.",
     ]
     return "\n".join(lines)
 
@@ -97,9 +98,9 @@ def page(results: Sequence[Result], repeats: int, growth: str) -> str:
     facts = "\n".join(f"- {name}: {value}" for name, value in machine().items())
     return f"""# Speed compared with other libraries
 
-Written by `make bench`; the code is in `benchmarks/`. Every job runs all libraries one after the other in each round, on
-{THREADS} threads each, and compares medians of at least {repeats} rounds. Our times start from NumPy arrays of float64
-and include binning; the datasets of the other libraries are built before timing starts. A ratio below one means that
+Written by `make bench`; the code is in `benchmarks/`. Every job runs all libraries one after the other in each round,
+on {THREADS} threads each, and compares medians of at least {repeats} rounds. Our times start from NumPy arrays of
+float64 and include binning; the datasets of the other libraries are built before timing starts. A ratio below one means that
 ours is faster.
 
 {facts}

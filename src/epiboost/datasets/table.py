@@ -11,7 +11,9 @@ Task = Literal["regression", "classification"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A dataset of the paper.
+    """A dataset of the paper, as `load` returns it.
+
+    Its text form is the name with the numbers of rows and columns.
 
     Attributes
     ----------

@@ -36,16 +36,16 @@ class NoResultsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of a run.
+    """Options of a run, as the command line gives them.
+
+    Unknown names of datasets and engines raise a `ValueError`.
 
     Attributes
     ----------
     engine : str
         Engine of the boosted methods.
-    datasets : tuple of str or None
-        Restrict to these datasets; None means all.
-    folds : int or None
-        Restrict to the first folds of each dataset, this many; None means all.
+    datasets, folds : tuple of str or None, int or None
+        Restrict to these datasets, and to this many first folds of each; None means all.
     n_jobs : int
         Number of processes.
     out : path

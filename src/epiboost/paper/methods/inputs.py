@@ -29,19 +29,18 @@ def no_other_cells(method: str) -> Content:
 class MethodInputs:
     """Everything a method needs to run on one fold.
 
+    A method is a function of these inputs that returns `MethodOutputs`.
+
     Attributes
     ----------
-    fold : Fold
-    protocol : Protocol
-    engine : str
-        Engine of the boosted methods.
-    seed : int
+    fold, protocol : Fold, Protocol
+        The rows, and the settings of the experiments.
+    engine, seed : str, int
+        Engine of the boosted methods, and seed of all methods.
     n_jobs : int or None
         Number of threads; the results do not depend on it.
-    timer : Timer
-        Measures the steps of the method.
-    cell_of : callable
-        Returns the cell of another method on the same fold with the same engine.
+    timer, cell_of : Timer, callable
+        Measures the steps of the method, and returns the cell of another method on the same fold.
     """
 
     fold: Fold

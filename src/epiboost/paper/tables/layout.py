@@ -69,16 +69,17 @@ TITLES = {
 class Block:
     """A part of a table.
 
+    It has one row per dataset and metric, and one column per method.
+
     Attributes
     ----------
-    title : str
-    source : str
-        Name of the published table in ``published.csv``; empty if the paper has none.
-    datasets : tuple of str
+    title, source : str
+        The heading, and the name of the published table in ``published.csv``; empty if the paper has none.
+    datasets, methods : tuple of str
+        Keys of `DATASET_NAMES` and `METHOD_NAMES`.
     metrics : tuple of tuples of str
         Groups of metrics. Metrics of a group are compared with each other, as the paper does with total and knowledge
         uncertainty.
-    methods : tuple of str
     renamed : tuple of (published, ours)
         Published methods that have another name among our results.
     """
