@@ -79,7 +79,7 @@ def compared(name: str) -> tuple[Run, Run]:
 
 def compare(_: int) -> None:
     """Print ten members of ours, one CatBoost model and, on two datasets, ten CatBoost models."""
-    print(f"{MEMBERS} SGLB members beside CatBoost, {TREES} trees, depth {DEPTH}, the better of rates {RATES}")
+    print(f"{MEMBERS} SGLB members compared with CatBoost, {TREES} trees, depth {DEPTH}, the better of rates {RATES}")
     print("| table | NLL CatBoost | ten CatBoost | ours | ratio | rate CatBoost | ours | one member of ours |")
     print("|---|---|---|---|---|---|---|---|")
     for name in mixed.NAMES:

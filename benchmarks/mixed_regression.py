@@ -117,7 +117,7 @@ def catboost(rows: Rows, rate: float) -> Run:
 def compare(_: int) -> None:
     """Print ten members of ours and one CatBoost model, for each table."""
     print(
-        f"{TRAINING_ROWS:,} rows of mixed columns, {HELD_OUT_ROWS:,} held out; {MEMBERS} SGLB members beside CatBoost"
+        f"{TRAINING_ROWS:,} rows of mixed columns, {HELD_OUT_ROWS:,} held out; {MEMBERS} SGLB members and CatBoost"
     )
     print(f"{TREES} trees, depth {DEPTH}, the better of rates {RATES} on a validation part")
     print(

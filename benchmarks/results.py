@@ -69,9 +69,9 @@ class Result:
 
 def table(results: Sequence[Result]) -> str:
     """Return all lines as a Markdown table, and how many requirements are met."""
-    judged = [result.met for result in results if result.met is not None]
+    outcomes = [result.met for result in results if result.met is not None]
     not_measured = sum(result.bar is not None and result.met is None for result in results)
-    met = f"Requirements met: {sum(judged)} of {len(judged)}"
+    met = f"Requirements met: {sum(outcomes)} of {len(outcomes)}"
     lines = [
         "| job | measurement | other library | ours | other | ratio | required | |",
         "|---|---|---|---|---|---|---|---|",
@@ -100,8 +100,8 @@ def page(results: Sequence[Result], repeats: int, growth: str) -> str:
 
 Written by `make bench`; the code is in `benchmarks/`. Every job runs all libraries one after the other in each round,
 on {THREADS} threads each, and compares medians of at least {repeats} rounds. Our times start from NumPy arrays of
-float64 and include binning; the datasets of the other libraries are built before timing starts. A ratio below one means that
-ours is faster.
+float64 and include binning; the datasets of the other libraries are built before timing starts. A ratio below one
+means that ours is faster.
 
 {facts}
 
