@@ -1,11 +1,11 @@
-"""Coverage and width of calibrated intervals on the paper's regression tables, beside MAPIE's on the same models.
+"""Compare coverage and width of calibrated intervals with MAPIE's, on the paper's regression datasets.
 
 EPIBOOST_DATA=folder python benchmarks/calibration.py [--splits 20] [--draws 4] [--tables yacht boston]
 
 For each standard split the training rows are divided at random: three quarters train the default regressor, a quarter
 calibrates it, once by `calibrate` and once by MAPIE's split-conformal regressor with absolute residuals. Coverage and
-width are measured on the test rows. A few test rows say little (of 31, coverage is known to 9 points), so the small
-tables are split anew at random as well, with as many test rows, `--draws` times for each standard split.
+width are measured on the test rows. With few test rows the coverage is uncertain (by 9 points with 31 rows), so small
+datasets are also split at random, with as many test rows, `--draws` times for each standard split.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from epiboost import EpiBoostRegressor
 from epiboost.metrics import interval_coverage_score, interval_width
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
-JUDGED = COVERAGES.index(0.9)
+REPORTED = COVERAGES.index(0.9)
 TOLERANCE = 0.02
 CALIBRATION_SHARE = 0.25
 SMALL = 2_000
@@ -39,7 +39,7 @@ def intervals(split: Split, seed: int, trees: int) -> tuple[np.ndarray, np.ndarr
 
 
 def resplit(split: Split, seed: int) -> Split:
-    """Return the same rows, with others of them as test rows."""
+    """Return a random split of the same rows, with as many test rows."""
     X, y = np.concatenate([split.X_test, split.X_train]), np.concatenate([split.y_test, split.y_train])
     order = np.random.default_rng(seed).permutation(len(y))
     test, train = order[: len(split.y_test)], order[len(split.y_test) :]
@@ -47,7 +47,7 @@ def resplit(split: Split, seed: int) -> Split:
 
 
 def measure(name: str, options: argparse.Namespace) -> np.ndarray:
-    """Return coverage and width of ours and of MAPIE's, of shape (2, 2, coverages), averaged over splits and draws."""
+    """Return coverage and width, ours and MAPIE's, of shape (2, 2, coverages), averaged over splits and draws."""
     found = []
     rows = 0
     for number, split in enumerate(splits(name, options.splits)):
@@ -65,11 +65,15 @@ def measure(name: str, options: argparse.Namespace) -> np.ndarray:
 
 
 def main() -> None:
-    """Print the table, and at the end whether the bars are met."""
+    """Print the table, and whether all requirements are met."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--splits", type=int, default=20, help="standard splits of a small table; fewer of large ones")
-    parser.add_argument("--draws", type=int, default=4, help="random splits of a small table for each standard one")
-    parser.add_argument("--trees", type=int, default=1000, help="trees of each of the ten members")
+    parser.add_argument(
+        "--splits", type=int, default=20, help="number of standard splits of a small dataset; large ones have fewer"
+    )
+    parser.add_argument(
+        "--draws", type=int, default=4, help="number of random splits of a small dataset for each standard one"
+    )
+    parser.add_argument("--trees", type=int, default=1000, help="number of trees per member")
     parser.add_argument("--tables", nargs="+", choices=NAMES, default=list(NAMES))
     options = parser.parse_args()
     print(
@@ -80,13 +84,16 @@ def main() -> None:
     for name in options.tables:
         (coverage, width), (their_coverage, their_width) = measure(name, options)
         ratios = width / their_width
-        cells = [" ".join(f"{number:.3f}" for number in row) for row in (coverage, their_coverage, ratios)]
-        print(f"| {cells[0]} | {cells[1]} | {width[JUDGED]:.4g} | {their_width[JUDGED]:.4g} | {cells[2]} |", flush=True)
+        columns = [" ".join(f"{number:.3f}" for number in row) for row in (coverage, their_coverage, ratios)]
+        print(
+            f"| {columns[0]} | {columns[1]} | {width[REPORTED]:.4g} | {their_width[REPORTED]:.4g} | {columns[2]} |",
+            flush=True,
+        )
         if np.abs(coverage - COVERAGES).max() > TOLERANCE:
             misses.append(f"{name}: coverage off by {np.abs(coverage - COVERAGES).max():.3f}")
-        if ratios[JUDGED] > 1.0:
-            misses.append(f"{name}: intervals at 0.9 {ratios[JUDGED]:.3f} times as wide as MAPIE's")
-    print("\nall bars met" if not misses else "\nmissed: " + "; ".join(misses))
+        if ratios[REPORTED] > 1.0:
+            misses.append(f"{name}: intervals at 0.9 {ratios[REPORTED]:.3f} times as wide as MAPIE's")
+    print("\nall requirements met" if not misses else "\nmissed: " + "; ".join(misses))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Quality and speed on tables with categories, ours beside CatBoost's, at the better of two learning rates.
+"""Compare quality and speed with CatBoost's on datasets with categories, each at the better of two learning rates.
 
-The rate of each library is chosen on a validation part of the training rows, by one CatBoost model and by two members
-of ours. Then both train on all training rows.
+The rate of each library is chosen on validation rows, by one CatBoost model and by two members of ours. Then both are
+trained on all training rows.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ Model = Any
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One trained model: its rate, the seconds of its training, its held-out likelihood."""
+    """A trained model, its learning rate, its training time and its negative log-likelihood on test rows."""
 
     model: Model
     rate: float
@@ -50,7 +50,7 @@ def ours(data: Mixed, rate: float, members: int = MEMBERS, trees: int = TREES) -
 
 
 def catboost(data: Mixed, rate: float, seed: int = 0, trees: int = TREES) -> Run:
-    """Train CatBoost's SGLB model, on a pool that is built before the clock starts."""
+    """Train CatBoost's SGLB model; its pool is built before timing starts."""
     library = import_module("catboost")
     pool = library.Pool(data.X_train, data.y_train, cat_features=data.categories)
     model = library.CatBoostClassifier(
@@ -70,7 +70,7 @@ def catboost(data: Mixed, rate: float, seed: int = 0, trees: int = TREES) -> Run
 
 @cache
 def compared(name: str) -> tuple[Run, Run]:
-    """Return ours and CatBoost's, each at its better rate."""
+    """Return our model and CatBoost's, each at its better rate."""
     data, part = mixed.load(name), mixed.load(name).validation()
     our_rate = min(RATES, key=lambda rate: ours(part, rate, members=2).loss)
     their_rate = min(RATES, key=lambda rate: catboost(part, rate).loss)
@@ -78,8 +78,8 @@ def compared(name: str) -> tuple[Run, Run]:
 
 
 def compare(_: int) -> None:
-    """Print ten members of ours beside one model of CatBoost's and, on two tables, beside ten."""
-    print(f"{MEMBERS} SGLB members beside CatBoost, {TREES} trees, depth {DEPTH}, the better of rates {RATES}")
+    """Print ten members of ours, one CatBoost model and, on two datasets, ten CatBoost models."""
+    print(f"{MEMBERS} SGLB members compared with CatBoost, {TREES} trees, depth {DEPTH}, the better of rates {RATES}")
     print("| table | NLL CatBoost | ten CatBoost | ours | ratio | rate CatBoost | ours | one member of ours |")
     print("|---|---|---|---|---|---|---|---|")
     for name in mixed.NAMES:

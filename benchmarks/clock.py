@@ -1,4 +1,4 @@
-"""Measuring side by side: each round runs every contender once, so that a slow spell of the machine falls on all."""
+"""Interleaved timing: each round runs every library once, so that a slow phase of the machine affects all of them."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter, sleep
 
-# Threads of the run before may spin for some milliseconds after their work; they are not to do so at another's cost.
+# Threads of the previous run may spin for some milliseconds after their work; they must not slow down the next run.
 PAUSE = 0.02
 
 Times = dict[str, tuple[float, ...]]
@@ -15,7 +15,7 @@ Times = dict[str, tuple[float, ...]]
 def interleaved(
     runs: Mapping[str, Callable[[], object]], rounds: int, *, warm_up: bool = False, pause: float = PAUSE
 ) -> Times:
-    """Return the seconds of each run in each round."""
+    """Return the seconds of each run, one per round."""
     if warm_up:
         for run in runs.values():
             run()
@@ -31,7 +31,7 @@ def interleaved(
 
 
 def interleaved_scripts(scripts: Mapping[str, list[str]], rounds: int) -> Times:
-    """Return the number that each script prints in each round, every time in a fresh interpreter."""
+    """Return the number that each script prints, one per round, each in a new interpreter."""
     printed: dict[str, list[float]] = {name: [] for name in scripts}
     for _ in range(rounds):
         for name, arguments in scripts.items():
@@ -40,7 +40,7 @@ def interleaved_scripts(scripts: Mapping[str, list[str]], rounds: int) -> Times:
 
 
 def import_script(module: str) -> list[str]:
-    """Return the script that prints the seconds an import takes."""
+    """Return a script that prints the seconds of an import."""
     return [
         "-c",
         f"from time import perf_counter; start = perf_counter(); import {module}; print(perf_counter() - start)",
@@ -48,7 +48,7 @@ def import_script(module: str) -> list[str]:
 
 
 def memory_script(trainer: str, folder: Path, trees: int) -> list[str]:
-    """Return the script that prints the peak memory of a training."""
+    """Return a script that prints the peak memory of training."""
     return [str(Path(__file__).with_name("memory.py")), trainer, str(folder), str(trees)]
 
 

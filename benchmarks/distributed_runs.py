@@ -1,9 +1,9 @@
-"""What a cluster costs and brings: members on workers, scoring and training from Parquet, XGBoost on two workers.
+"""Measure runs on a Dask cluster: members on workers, scoring and training from Parquet, XGBoost on two workers.
 
 EPIBOOST_DATA=folder python benchmarks/distributed_runs.py [members] [scoring] [training] [xgboost]
 
-Without names it does all. Tables are generated on the fly in a temporary folder; protein is read from EPIBOOST_DATA
-where that is set, else generated of the same shape. With --quick they are smaller.
+Without names it runs all jobs. Tables are generated in a temporary folder; protein is read from EPIBOOST_DATA if that
+is set, else generated with the same shape. With --quick they are smaller.
 """
 
 import argparse
@@ -35,7 +35,7 @@ ROUNDS = 3
 
 @contextmanager
 def cluster(workers: int) -> Iterator[Client]:
-    """Start so many worker processes of one thread each, the package imported."""
+    """Start a cluster of worker processes with one thread each, and import the package on them."""
     options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**options) as local, Client(local) as client:
         client.run(_import)
@@ -43,7 +43,7 @@ def cluster(workers: int) -> Iterator[Client]:
 
 
 def members(_folder: Path, *, quick: bool) -> None:
-    """Ten members on two workers of one thread beside two threads here."""
+    """Train ten members on two workers with one thread each; compare with two threads in this process."""
     table = protein()
     settings = {"n_members": 10, "n_estimators": 100 if quick else 1000, "random_state": 0}
 
@@ -60,7 +60,7 @@ def members(_folder: Path, *, quick: bool) -> None:
 
 
 def scoring(folder: Path, *, quick: bool) -> None:
-    """Uncertainties of a folder of Parquet files, written to another, by one worker and by two."""
+    """Predict uncertainties of a folder of Parquet files and write them, with one worker and with two."""
     rows = 1_000_000 if quick else 5_000_000
     write_table(folder / "rows", rows)
     frame = dd.read_parquet(folder / "rows").drop(columns="y")
@@ -79,14 +79,14 @@ def scoring(folder: Path, *, quick: bool) -> None:
     for name, own in seconds.items():
         print(
             f"scoring: {rows:,} rows, {name}: {_spread([rows / one for one in own])} rows/s, "
-            f"peak {peaks[name]:,.0f} MiB a worker (at most 1,536)"
+            f"peak {peaks[name]:,.0f} MiB per worker (at most 1,536)"
         )
     ratios = [one / two for one, two in zip(*seconds.values(), strict=True)]
-    print(f"scoring: two workers have {_spread(ratios, '.2f')} times the rate of one (at least 1.5)")
+    print(f"scoring: two workers have {_spread(ratios, '.2f')} times the throughput of one (at least 1.5)")
 
 
 def training(folder: Path, *, quick: bool) -> None:
-    """Train on 20 million rows and 20 columns, in a process of its own."""
+    """Train on 20 million rows and 20 columns, in a new process."""
     rows, trees = (2_000_000, 10) if quick else (20_000_000, 30)
     write_table(folder / "table", rows)
     script = str(Path(__file__).with_name("large_table.py"))
@@ -108,7 +108,7 @@ def training(folder: Path, *, quick: bool) -> None:
 
 
 def xgboost(folder: Path, *, quick: bool) -> None:
-    """SGLB by XGBoost on two workers: held-out likelihood beside that of one process, and how fast trees grow."""
+    """Train SGLB with XGBoost on two workers; compare the likelihood with one process, and measure the throughput."""
     table = protein()
     order = np.random.default_rng(0).permutation(len(table.y))[: 10_000 if quick else None]
     names = [f"x{column}" for column in range(table.X.shape[1])]
@@ -136,8 +136,8 @@ def xgboost(folder: Path, *, quick: bool) -> None:
 
 
 def _growth(folder: Path, rows: int) -> None:
-    """Print how fast trees grow, with the variance guard and without, by the difference of two numbers of trees."""
-    write_table(folder / "table", rows, rows_a_file=rows // 4)
+    """Print the throughput with and without variance guard, from the difference of two numbers of trees."""
+    write_table(folder / "table", rows, rows_per_file=rows // 4)
     frame = dd.read_parquet(folder / "table")
 
     def fit(trees: int, guard: float) -> None:
@@ -177,7 +177,7 @@ def placements() -> Iterator[None]:
 
 
 def _spread(values: Sequence[float], form: str = ",.0f") -> str:
-    """Return the median and the range of some figures."""
+    """Return the median and the range of measurements."""
     return f"{median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
 
 
@@ -186,7 +186,7 @@ def _import() -> None:
 
     import epiboost  # noqa: F401, PLC0415 (on a worker)
 
-    pa.set_cpu_count(1)  # a worker of one thread reads by one, see docs/dask.md
+    pa.set_cpu_count(1)  # a worker with one thread also reads with one, see docs/dask.md
 
 
 def _worker_peak() -> float:
@@ -197,16 +197,16 @@ JOBS = {"members": members, "scoring": scoring, "training": training, "xgboost":
 
 
 def main() -> None:
-    """Run the jobs that are named, or all."""
+    """Run the named jobs, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("jobs", nargs="*", metavar="job", default=list(JOBS), help=", ".join(JOBS))
     parser.add_argument("--quick", action="store_true", help="smaller tables")
-    asked = parser.parse_args()
-    if strangers := set(asked.jobs) - set(JOBS):
-        parser.error(f"there is no job {', '.join(sorted(strangers))}; choose from {', '.join(JOBS)}")
-    for name in asked.jobs:
+    options = parser.parse_args()
+    if unknown := set(options.jobs) - set(JOBS):
+        parser.error(f"there is no job {', '.join(sorted(unknown))}; choose from {', '.join(JOBS)}")
+    for name in options.jobs:
         with tempfile.TemporaryDirectory() as folder:
-            JOBS[name](Path(folder), quick=asked.quick)
+            JOBS[name](Path(folder), quick=options.quick)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""How long it takes to say which feature makes the model unsure, and how near the values are to the exact ones.
+"""Measure speed and accuracy of the attribution of uncertainties to features.
 
 python benchmarks/explain.py [--rows 200] [--features 20] [--members 10] [--trees 1000] [--threads 2]
 
-Speed: Shapley values of one measure by default settings, the first time in a fresh interpreter's life included, beside
-`shap`'s own way over the same predictor (its PermutationExplainer, on a few rows and scaled up). Accuracy: on twelve
-features, where all 4096 coalitions can be played, the distance of the default settings from the exact values. Range:
-how often a feature that leaves its training range comes first for knowledge, over seeds.
+Speed: Shapley values of one measure with default settings, including the first call of an interpreter, compared with
+`shap`'s PermutationExplainer on the same predictor (on a few rows, scaled up). Accuracy: on twelve features, where all
+4096 coalitions can be evaluated, the distance of the default settings from the exact values. Range: how often a feature
+outside its training range is the most important one for knowledge, over seeds.
 """
 
 import argparse
@@ -22,7 +22,7 @@ N_EXACT = 12
 
 
 def table(rows: int, features: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return a table whose target has interactions and noise that varies."""
+    """Return a table with interactions and noise that depends on a feature."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(rows, features))
     noise = 0.3 * np.exp(0.5 * X[:, 3]) * random.normal(size=rows)
@@ -30,7 +30,7 @@ def table(rows: int, features: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def speed(options: argparse.Namespace) -> None:
-    """Print seconds."""
+    """Print run times."""
     X, y = table(5000, options.features, 0)
     model = EpiBoostRegressor(
         n_members=options.members, n_estimators=options.trees, n_jobs=options.threads, random_state=0
@@ -43,8 +43,8 @@ def speed(options: argparse.Namespace) -> None:
         gap = np.abs(found.output / model.predict_uncertainty(rows).knowledge - 1).max()
         size = f"{options.rows} rows x {options.features} features x {options.members} members of {options.trees} trees"
         print(f"{size}: {seconds:.1f} s ({number} time); sums are off by {gap:.1e} at most")
-    usual = X[np.random.default_rng(0).choice(len(X), 50, replace=False)]
-    explainer = import_shap().PermutationExplainer(lambda Z: model.predict_uncertainty(Z).knowledge, usual, seed=0)
+    background = X[np.random.default_rng(0).choice(len(X), 50, replace=False)]
+    explainer = import_shap().PermutationExplainer(lambda Z: model.predict_uncertainty(Z).knowledge, background, seed=0)
     explainer(rows[:1], silent=True)
     start = perf_counter()
     explainer(rows[:FEW_ROWS], silent=True)
@@ -58,14 +58,14 @@ def accuracy() -> None:
     model = EpiBoostRegressor(n_members=5, n_estimators=200, random_state=0).fit(X, y)
     for measure in ("knowledge", "data", "total", "mean"):
         exact = attribute(model, X[:50], measure, background=X, n_coalitions=2**N_EXACT)
-        usual = attribute(model, X[:50], measure, background=X)
-        distance = np.sqrt(np.square(usual.values - exact.values).mean() / np.square(exact.values).mean())
-        first = (usual.values.argmax(axis=1) == exact.values.argmax(axis=1)).mean()
+        default = attribute(model, X[:50], measure, background=X)
+        distance = np.sqrt(np.square(default.values - exact.values).mean() / np.square(exact.values).mean())
+        first = (default.values.argmax(axis=1) == exact.values.argmax(axis=1)).mean()
         print(f"{measure}: root mean square distance {distance:.1%} of the values; the same feature first {first:.0%}")
 
 
 def leaving_the_range(seeds: int) -> None:
-    """Print how often the feature that left its range comes first."""
+    """Print how often the feature outside its training range is the most important one."""
     for name, steep in (("the target depends on it strongly", 3.0), ("as on the others", 1.0)):
         shares = []
         for seed in range(seeds):
@@ -80,7 +80,7 @@ def leaving_the_range(seeds: int) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run all measurements and print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--features", type=int, default=20)

@@ -1,4 +1,4 @@
-"""How cost grows with rows and with features: one chain of each library, its times, slopes and figure."""
+"""Measure how run time grows with rows and features: one chain of each library, slopes and figure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tables import Table, generated
 
 from epiboost import EpiBoostRegressor
 
-TREES = 100  # what most libraries train unless told otherwise
+TREES = 100  # the default of most libraries
 ROWS, COMMON_FEATURES = (10_000, 30_000, 100_000, 300_000), 20
 FEATURES, COMMON_ROWS = (10, 30, 90), 30_000
 PREDICT: Mapping[str, Callable[[Model, np.ndarray], object]] = {
@@ -23,8 +23,8 @@ PREDICT: Mapping[str, Callable[[Model, np.ndarray], object]] = {
     "LightGBM": lambda model, X: model.predict(X, num_threads=THREADS),
     "XGBoost": lambda model, X: model.inplace_predict(X, predict_type="margin"),
 }
-# The colours of Okabe and Ito, which the colour-blind can tell apart, each with its own marker.
-LOOKS = {
+# The colours of Okabe and Ito, which colour-blind readers can distinguish, each with its own marker.
+STYLES = {
     "ours": {"color": "#0072B2", "marker": "o", "linewidth": 2.5},
     "CatBoost": {"color": "#E69F00", "marker": "s"},
     "LightGBM": {"color": "#009E73", "marker": "^"},
@@ -34,7 +34,7 @@ LOOKS = {
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Seconds of each library as one size grows; peers that are not installed are left out."""
+    """Seconds of each library as rows or features grow; libraries that are not installed are left out."""
 
     what: str
     size: str
@@ -44,7 +44,7 @@ class Series:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Series":
-        """Read what the command wrote."""
+        """Read a record that the command wrote."""
         seconds = {name: tuple(values) for name, values in record["seconds"].items()}
         return cls(record["what"], record["size"], record["at"], tuple(record["sizes"]), seconds)
 
@@ -56,13 +56,13 @@ class Series:
 
     @property
     def steeper_than(self) -> list[str]:
-        """Peers whose cost grows less than ours."""
+        """Libraries whose run time grows less than ours."""
         slopes = self.slopes
         return [name for name, slope in slopes.items() if slope < slopes["ours"]]
 
 
 def measure(repeats: int, note: Callable[[str], None]) -> list[Series]:
-    """Time training and prediction along rows, then along features."""
+    """Measure training and prediction for growing rows, then for growing features."""
     found = []
     shapes = {
         "rows": ([(rows, COMMON_FEATURES) for rows in ROWS], f"{COMMON_FEATURES} features"),
@@ -81,7 +81,7 @@ def measure(repeats: int, note: Callable[[str], None]) -> list[Series]:
 
 
 def slopes_table(found: list[Series]) -> str:
-    """Return the fitted exponents as Markdown, and whether ours is anywhere the steeper."""
+    """Return the fitted exponents as Markdown, and whether ours is larger than any other."""
     lines = [
         f"| one chain of {TREES} trees | {' | '.join(PREDICT)} | ours never steeper |",
         f"|---|{'---|' * (len(PREDICT) + 1)}",
@@ -96,34 +96,34 @@ def slopes_table(found: list[Series]) -> str:
 
 
 def added_table(found: list[Series]) -> str:
-    """Return, as Markdown, the seconds that the largest size costs more than the smallest."""
+    """Return the seconds that the largest size takes more than the smallest, as Markdown."""
     lines = [
-        f"| seconds from the smallest to the largest | {' | '.join(PREDICT)} | ours by the least of theirs |",
+        f"| additional seconds, smallest to largest size | {' | '.join(PREDICT)} | ours / smallest of the others |",
         f"|---|{'---|' * (len(PREDICT) + 1)}",
     ]
     for series in found:
         added = {name: values[-1] - values[0] for name, values in series.seconds.items()}
         cells = (f"{added[name]:.4f}" if name in added else "not installed" for name in PREDICT)
         least = min((seconds for name, seconds in added.items() if name != "ours"), default=float("nan"))
-        ratio = f"{added['ours'] / least:.2f}" if least > 0 else "none is added"
+        ratio = f"{added['ours'] / least:.2f}" if least > 0 else "not defined"
         lines.append(f"| {series.what}, by {series.size} (at {series.at}) | {' | '.join(cells)} | {ratio} |")
     return "\n".join(lines)
 
 
 def section(found: list[Series]) -> str:
-    """Return the part of the documentation's page."""
+    """Return the section for the page of the documentation."""
     return f"""
-## How cost grows
+## How run time grows
 
-Seconds grow as the size to the power below (least squares on logarithms). What a library pays whatever the size makes
-this power smaller, so the seconds that the largest size costs more than the smallest stand below it. Ours are from the
-array; the others have their datasets built before the clock starts.
+Seconds grow as the size to the power below (least squares on logarithms). Fixed costs make this power smaller, so the
+second table shows how many seconds the largest size takes more than the smallest. Our times start from the array; the
+other libraries' datasets are built before timing starts.
 
 {slopes_table(found)}
 
 {added_table(found)}
 
-![Seconds to train and to predict, by rows and by features, ours beside CatBoost, LightGBM and XGBoost](growth.png)
+![Seconds to train and to predict, by rows and by features, for ours, CatBoost, LightGBM and XGBoost](growth.png)
 """
 
 
@@ -135,7 +135,7 @@ def draw(found: list[Series], path: Path) -> None:
         panel = panels[("train", "predict").index(series.what), ("rows", "features").index(series.size)]
         for name, seconds in series.seconds.items():
             label = f"{name}, slope {series.slopes[name]:.2f}"
-            panel.plot(series.sizes, seconds, label=label, markersize=6, **LOOKS[name])
+            panel.plot(series.sizes, seconds, label=label, markersize=6, **STYLES[name])
         panel.set(
             xscale="log", yscale="log", xlabel=f"{series.size} (at {series.at})", ylabel=f"seconds to {series.what}"
         )
@@ -157,12 +157,12 @@ def _times(data: Table, repeats: int) -> tuple[dict[str, float], dict[str, float
             runs[peer] = prepared.run
     train = interleaved(runs, repeats)
     models = {name: run() for name, run in runs.items()}
-    asks = {name: _ask(name, model, data.X) for name, model in models.items()}
-    predict = interleaved(asks, 3 * repeats, warm_up=True)
+    calls = {name: _prediction(name, model, data.X) for name, model in models.items()}
+    predict = interleaved(calls, 3 * repeats, warm_up=True)
     return {name: median(values) for name, values in train.items()}, {
         name: median(values) for name, values in predict.items()
     }
 
 
-def _ask(name: str, model: Model, X: np.ndarray) -> Callable[[], object]:
+def _prediction(name: str, model: Model, X: np.ndarray) -> Callable[[], object]:
     return lambda: PREDICT[name](model, X)

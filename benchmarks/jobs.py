@@ -1,4 +1,4 @@
-"""The jobs that are timed, by number. Each returns its lines of the table."""
+"""The jobs of the speed benchmark, by number. Each returns lines of the table."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,23 +26,23 @@ IMPORTS = 7
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long a measurement may take."""
+    """Size of a measurement: number of rounds, and whether fewer trees are trained."""
 
     repeats: int
     quick: bool
 
     def trees(self, full: int, quick: int) -> int:
-        """Return how many trees are trained."""
+        """Return the number of trees."""
         return quick if self.quick else full
 
 
 def train_ten_on_protein(effort: Effort) -> list[Result]:
-    """Ten members beside one CatBoost model."""
+    """Train ten members; compare with one CatBoost model."""
     return _train_ten(1, tables.protein(), effort.trees(1000, 100), effort, bar=0.8, aim=0.5)
 
 
 def train_one_chain(effort: Effort) -> list[Result]:
-    """One chain on all cores beside every peer."""
+    """Train one chain on all cores; compare with every other library."""
     data, trees = tables.protein(), effort.trees(1000, 100)
     prepared = {peer: training(peer, data, trees) for peer in TRAININGS}
     installed = {peer: own for peer, own in prepared.items() if own is not None}
@@ -61,12 +61,12 @@ def train_one_chain(effort: Effort) -> list[Result]:
 
 
 def train_ten_on_kin8nm(effort: Effort) -> list[Result]:
-    """Ten members on a small table."""
+    """Train ten members on a small table."""
     return _train_ten(3, tables.kin8nm(), effort.trees(1000, 100), effort, bar=1.0)
 
 
 def train_ten_on_year(effort: Effort) -> list[Result]:
-    """Ten members on a large table, and whether choosing splits on a sample of its rows costs quality."""
+    """Train ten members on a large table; compare the loss with that of splits chosen on all rows."""
     trees = effort.trees(200, 10)
     data, held_out = tables.year()
     lines = _train_ten(4, data, trees, effort, bar=2.0)
@@ -88,12 +88,12 @@ def train_ten_on_year(effort: Effort) -> list[Result]:
 
 
 def train_ten_on_classes(effort: Effort) -> list[Result]:
-    """Ten members that tell seven classes apart."""
+    """Train ten members on seven classes."""
     return _train_ten(5, tables.classes(), effort.trees(200, 20), effort, bar=2.0)
 
 
 def predict_ten(effort: Effort) -> list[Result]:
-    """Ten members beside one CatBoost prediction."""
+    """Predict with ten members; compare with one CatBoost model."""
     trees, X = effort.trees(1000, 300), tables.protein_twice()
     ours, peer = _ours_trained(trees), _catboost_trained(trees)
     runs = {"ours": lambda: ours.predict_uncertainty(X)}
@@ -101,11 +101,11 @@ def predict_ten(effort: Effort) -> list[Result]:
         runs["CatBoost"] = lambda: peer.predict(X, thread_count=THREADS)
     times = interleaved(runs, _predictions(effort), warm_up=True)
     what = f"predict_uncertainty of {MEMBERS} members of {trees} trees, {len(X):,} rows"
-    return [_beside_catboost(6, what, times, bar=0.7, peer_name="CatBoost, one model")]
+    return [_compared_with_catboost(6, what, times, bar=0.7, peer_name="CatBoost, one model")]
 
 
 def predict_virtual(effort: Effort) -> list[Result]:
-    """Ten members of one chain beside CatBoost's virtual ensemble."""
+    """Predict with a virtual ensemble; compare with CatBoost's virtual ensemble."""
     trees, X = effort.trees(1000, 300), tables.protein_twice()
     ours, peer = _ours_trained(trees, "virtual"), _catboost_trained(trees)
     runs = {"ours": lambda: ours.predict_uncertainty(X)}
@@ -113,11 +113,11 @@ def predict_virtual(effort: Effort) -> list[Result]:
         runs["CatBoost"] = lambda: _virtual_ensembles(peer, X, THREADS)
     times = interleaved(runs, _predictions(effort), warm_up=True)
     what = f"predict_uncertainty of a virtual ensemble of {trees} trees, {len(X):,} rows"
-    return [_beside_catboost(7, what, times, bar=0.15, peer_name="CatBoost, virtual ensemble")]
+    return [_compared_with_catboost(7, what, times, bar=0.15, peer_name="CatBoost, virtual ensemble")]
 
 
 def predict_one_row(effort: Effort) -> list[Result]:
-    """One row, again and again."""
+    """Predict one row, many times."""
     trees, X = effort.trees(1000, 300), tables.protein_twice()[:1]
     ours, peer = _ours_trained(trees), _catboost_trained(trees)
     runs = {"ours": lambda: ours.predict_uncertainty(X)}
@@ -128,13 +128,13 @@ def predict_one_row(effort: Effort) -> list[Result]:
     what = f"predict_uncertainty of one row, {MEMBERS} members of {trees} trees"
     alone = {"ours": times["ours"], "CatBoost": times.get("CatBoost, one thread", ())}
     return [
-        _beside_catboost(8, what, times, bar=1.0, peer_name="CatBoost, virtual ensemble"),
-        _beside_catboost(8, what, alone, peer_name="CatBoost, virtual ensemble, one thread"),
+        _compared_with_catboost(8, what, times, bar=1.0, peer_name="CatBoost, virtual ensemble"),
+        _compared_with_catboost(8, what, alone, peer_name="CatBoost, virtual ensemble, one thread"),
     ]
 
 
 def memory(effort: Effort) -> list[Result]:
-    """Peak memory of a large training, above that of the table."""
+    """Measure the peak memory of training on a large table, above that of the table."""
     data, _ = tables.year()
     installed = training("CatBoost", Table("tiny", data.X[:2], data.y[:2]), 1) is not None
     with TemporaryDirectory() as name:
@@ -145,11 +145,11 @@ def memory(effort: Effort) -> list[Result]:
         scripts = {trainer: memory_script(trainer, folder, MEMORY_TREES) for trainer in trainers}
         peaks = interleaved_scripts(scripts, effort.repeats)
     what = f"peak memory of training {MEMBERS} members of {MEMORY_TREES} trees, above the table, {data}"
-    return [_beside_catboost(9, what, peaks, bar=1.0, peer_name="CatBoost, one model", unit="MiB")]
+    return [_compared_with_catboost(9, what, peaks, bar=1.0, peer_name="CatBoost, one model", unit="MiB")]
 
 
 def imports(effort: Effort) -> list[Result]:
-    """Fresh interpreters that import."""
+    """Measure the import in new interpreters."""
     scripts = {module: import_script(module) for module in ("epiboost", "sklearn.ensemble")}
     times = interleaved_scripts(scripts, max(IMPORTS, effort.repeats))
     peer = "sklearn.ensemble"
@@ -157,14 +157,14 @@ def imports(effort: Effort) -> list[Result]:
 
 
 def train_ten_on_categories(effort: Effort) -> list[Result]:
-    """Ten members on tables with categories beside one CatBoost model."""
+    """Train ten members on datasets with categories; compare with one CatBoost model."""
     lines = []
-    for name in mixed.NAMES if mixed.is_there() else ():
+    for name in mixed.NAMES if mixed.is_available() else ():
         trees = effort.trees(1000, 50)
         ours, peer = _trained_on_categories(name, trees)
-        times = {"ours": (ours.seconds,), "CatBoost": (peer.seconds,)}  # once, since CatBoost takes minutes
+        times = {"ours": (ours.seconds,), "CatBoost": (peer.seconds,)}  # one round, because CatBoost takes minutes
         what = f"train {MEMBERS} members of {trees} trees, {mixed.load(name)}"
-        lines.append(_beside_catboost(11, what, times, bar=0.5, peer_name="CatBoost, one model"))
+        lines.append(_compared_with_catboost(11, what, times, bar=0.5, peer_name="CatBoost, one model"))
     return lines
 
 
@@ -176,9 +176,9 @@ def _trained_on_categories(name: str, trees: int) -> tuple[categories.Run, categ
 
 
 def predict_categories(effort: Effort) -> list[Result]:
-    """Uncertainty of ten members from a pandas frame with categories beside one CatBoost model's probabilities."""
+    """Predict from a pandas frame with categories; compare with the probabilities of one CatBoost model."""
     lines = []
-    for name in mixed.NAMES if mixed.is_there() else ():
+    for name in mixed.NAMES if mixed.is_available() else ():
         data, trees = mixed.load(name), effort.trees(1000, 50)
         ours, peer = (trained.model for trained in _trained_on_categories(name, trees))
         runs = {
@@ -187,7 +187,7 @@ def predict_categories(effort: Effort) -> list[Result]:
         }
         times = interleaved(runs, 3 * _predictions(effort), warm_up=True)
         what = f"predict_uncertainty of {MEMBERS} members of {trees} trees, {name}, {len(data.y_test):,} rows of pandas"
-        lines.append(_beside_catboost(12, what, times, bar=1.0, peer_name="CatBoost, one model"))
+        lines.append(_compared_with_catboost(12, what, times, bar=1.0, peer_name="CatBoost, one model"))
     return lines
 
 
@@ -219,10 +219,10 @@ def _train_ten(
         runs["CatBoost"] = peer.run
     times = interleaved(runs, effort.repeats)
     what = f"train {MEMBERS} members of {trees} trees, {data}"
-    return [_beside_catboost(job, what, times, bar=bar, aim=aim, peer_name="CatBoost, one model")]
+    return [_compared_with_catboost(job, what, times, bar=bar, aim=aim, peer_name="CatBoost, one model")]
 
 
-def _beside_catboost(
+def _compared_with_catboost(
     job: int,
     what: str,
     times: Times,
@@ -259,7 +259,7 @@ def _virtual_ensembles(model: Model, X: np.ndarray, threads: int) -> np.ndarray:
 
 
 def _predictions(effort: Effort) -> int:
-    """Predictions are short: more of them steady the median."""
+    """Return the number of rounds of predictions: they are short, and more rounds make the median stable."""
     return 3 * effort.repeats
 
 

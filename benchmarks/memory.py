@@ -1,8 +1,8 @@
-"""Print the peak memory of one training, in MiB above what the loaded table and the imported library take.
+"""Print the peak memory of training, in MiB above the memory of the loaded table and the imported library.
 
 python benchmarks/memory.py ours|CatBoost folder trees   where folder holds X.npy and y.npy
 
-It runs in a fresh process. The peak is read from /proc, since ru_maxrss of a new process starts at its parent's.
+It runs in a new process. The peak is read from /proc, because ru_maxrss of a new process starts at its parent's.
 """
 
 import sys
@@ -17,7 +17,7 @@ from epiboost import EpiBoostRegressor
 
 
 def main(trainer: str, folder: Path, trees: int) -> None:
-    """Train, and print by how much memory rose."""
+    """Train, and print by how much memory increased."""
     table = Table("saved", np.load(folder / "X.npy"), np.load(folder / "y.npy"))
     if trainer != "ours":
         import_module(trainer.lower())

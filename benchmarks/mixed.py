@@ -1,7 +1,7 @@
-"""The paper's classification tables that hold categories.
+"""The paper's classification datasets with categories.
 
-Amazon, internet and kick have standard splits; adult is split four to one, stratified. So are the training rows, for
-choosing a learning rate.
+Amazon, internet and kick have standard splits; adult is split four to one, stratified. Training rows are split in the
+same way to choose a learning rate.
 """
 
 import os
@@ -20,7 +20,7 @@ NAMES = ("adult", "amazon", "internet", "kick")
 
 @dataclass(frozen=True, slots=True)
 class Mixed:
-    """One table with its split; columns of text are categories, all others are numbers."""
+    """A dataset with its split; text columns are categories, all others are numbers."""
 
     name: str
     X_train: pd.DataFrame
@@ -40,20 +40,20 @@ class Mixed:
         return Mixed(self.name, X.iloc[train], y[train], X.iloc[test], y[test])
 
     def __str__(self) -> str:
-        """Say what the table is and how large."""
+        """Return name and shape."""
         return f"{self.name} ({len(self.y_train):,} × {self.X_train.shape[1]}, {len(self.categories)} of categories)"
 
 
 @cache
 def load(name: str) -> Mixed:
-    """Read one of the tables."""
+    """Load a dataset."""
     table = datasets.load(name)
     train, test = table.splits[0] if table.splits else _four_to_one(table.y)
     return Mixed(name, table.X.iloc[train], table.y[train], table.X.iloc[test], table.y[test])
 
 
-def is_there() -> bool:
-    """Say whether the tables can be read."""
+def is_available() -> bool:
+    """Return whether the datasets are available."""
     return (Path(os.environ.get("EPIBOOST_DATA", "")) / "amazon" / "train.csv").is_file()
 
 

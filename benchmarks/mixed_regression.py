@@ -1,12 +1,12 @@
-"""Regression on generated tables of mixed columns, ours beside CatBoost's, at the better of two learning rates.
+"""Compare regression on generated tables of numbers and categories with CatBoost, at the better of two learning rates.
 
-A table has five columns of numbers and four of categories, of 6, 12, 300 and 3000 values, the last two with values that
-are common and values that are rare. A tenth of two columns of numbers is missing, and a twentieth of two columns of
-categories. The target bends with the numbers, differs by category and by a pair of categories, and is noisier for some
-categories than for others.
+A table has five numeric columns and four categorical ones, with 6, 12, 300 and 3000 categories; the last two have
+common and rare categories. One tenth of two numeric columns is missing, and one twentieth of two categorical columns.
+The target is nonlinear in the numbers, depends on categories and on a pair of categories, and has noise that depends on
+a category.
 
 The rate of each library is chosen on a fifth of the training rows, by one CatBoost model and by two members of ours.
-Then both train on all training rows. Ours and CatBoost take turns.
+Then both are trained on all training rows. Runs of ours and of CatBoost are interleaved.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ CATEGORIES = {"colour": 6, "make": 12, "city": 300, "shop": 3000}
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows to train on, and rows to judge by."""
+    """Training and test rows."""
 
     X_train: pd.DataFrame
     y_train: np.ndarray
@@ -36,14 +36,14 @@ class Rows:
     y_test: np.ndarray
 
     def validation(self) -> "Rows":
-        """Return the training rows split four to one; they stand in no order."""
+        """Return the training rows split four to one; they are in random order."""
         cut = len(self.y_train) * 4 // 5
         return Rows(self.X_train[:cut], self.y_train[:cut], self.X_train[cut:], self.y_train[cut:])
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One trained model: the seconds of its training, its held-out errors, and those of one member on average."""
+    """Training time of a model, its errors on test rows, and the mean errors of single members."""
 
     seconds: float
     rmse: float
@@ -91,11 +91,11 @@ def ours(rows: Rows, rate: float, members: int = MEMBERS) -> Run:
         n_jobs=THREADS,
         random_state=0,
     )
-    return _judged(lambda: model.fit(rows.X_train, rows.y_train), lambda: model.predict_posterior(rows.X_test), rows)
+    return _evaluate(lambda: model.fit(rows.X_train, rows.y_train), lambda: model.predict_posterior(rows.X_test), rows)
 
 
 def catboost(rows: Rows, rate: float) -> Run:
-    """Train one SGLB model of CatBoost's, on a pool that is built before the clock starts."""
+    """Train one SGLB model of CatBoost; its pool is built before timing starts."""
     train, test = (X.fillna(dict.fromkeys(CATEGORIES, "missing")) for X in (rows.X_train, rows.X_test))
     pool = Pool(train, rows.y_train, cat_features=list(CATEGORIES))
     model = CatBoostRegressor(
@@ -111,14 +111,12 @@ def catboost(rows: Rows, rate: float) -> Run:
         verbose=False,
         allow_writing_files=False,
     )
-    return _judged(lambda: model.fit(pool), lambda: Posterior(model.predict(test)[np.newaxis], "normal"), rows)
+    return _evaluate(lambda: model.fit(pool), lambda: Posterior(model.predict(test)[np.newaxis], "normal"), rows)
 
 
 def compare(_: int) -> None:
-    """Print ten members of ours beside one model of CatBoost's, table by table."""
-    print(
-        f"{TRAINING_ROWS:,} rows of mixed columns, {HELD_OUT_ROWS:,} held out; {MEMBERS} SGLB members beside CatBoost"
-    )
+    """Print ten members of ours and one CatBoost model, for each table."""
+    print(f"{TRAINING_ROWS:,} rows of mixed columns, {HELD_OUT_ROWS:,} held out; {MEMBERS} SGLB members and CatBoost")
     print(f"{TREES} trees, depth {DEPTH}, the better of rates {RATES} on a validation part")
     print(
         "| table | RMSE CatBoost | ours | ratio | one member | NLL CatBoost | ours | difference | one member | rates "
@@ -141,12 +139,12 @@ def compare(_: int) -> None:
 
 
 def _codes(rng: np.random.Generator, size: int, n: int) -> np.ndarray:
-    """Draw categories; of many, some are common and most are rare."""
+    """Draw categories; if there are many, some are common and most are rare."""
     share = np.ones(size) if size <= CATEGORIES["make"] else 1 / np.arange(10, size + 10)
     return rng.choice(size, size=n, p=share / share.sum())
 
 
-def _judged(train: Callable[[], Any], predict: Callable[[], Posterior], rows: Rows) -> Run:
+def _evaluate(train: Callable[[], Any], predict: Callable[[], Posterior], rows: Rows) -> Run:
     start = perf_counter()
     train()
     seconds = perf_counter() - start

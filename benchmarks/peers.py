@@ -1,10 +1,10 @@
-"""The other libraries, each training one SGLB chain at the settings that its own users would choose.
+"""The other libraries, each training one SGLB chain with the settings that its users would choose.
 
-CatBoost and hessboost know SGLB. LightGBM and XGBoost get it as an objective, on the rescaled score G = F / c^t with
-c = 1 − ε / 2N: the noisy natural gradient is taken at F = c^(t−1) G, and step t has the rate ε / c^t. Hessians are one,
-so the factor c^−t is put on the gradient, which gives the same trees and spares them a change of rate at each step.
+CatBoost and hessboost have SGLB. LightGBM and XGBoost get it as an objective, on the rescaled score G = F / c^t with
+c = 1 − ε / 2N: the noisy natural gradient is evaluated at F = c^(t−1) G, and step t has the rate ε / c^t. Hessians are
+one, so the factor c^−t is applied to the gradient instead, which gives the same trees at a constant rate.
 
-NGBoost has no SGLB; it trains its natural gradient boosting. Datasets are built before the clock starts.
+NGBoost has no SGLB; it trains its natural gradient boosting. Datasets are built before timing starts.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,14 +26,14 @@ Model = Any
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """One training of one model, ready to be timed.
+    """Training of one model, ready to be timed.
 
     Attributes
     ----------
     scale : float
-        What the time is to be multiplied with, where fewer trees are trained than asked for.
+        Factor of the time, if fewer trees are trained than requested.
     note : str
-        What a reader must know about it.
+        Note for the reader.
     """
 
     run: Callable[[], Model]
@@ -42,7 +42,7 @@ class Training:
 
 
 def training(peer: str, table: Table, trees: int) -> Training | None:
-    """Build a peer's dataset and return its training of one chain; None if it is not installed."""
+    """Build a library's dataset and return its training of one chain; None if it is not installed."""
     try:
         return TRAININGS[peer](table, trees)
     except ModuleNotFoundError as error:
@@ -52,7 +52,7 @@ def training(peer: str, table: Table, trees: int) -> Training | None:
 
 
 def catboost(table: Table, trees: int) -> Training:
-    """CatBoost's own SGLB, on a pool; of classes where the target is whole numbers."""
+    """Return CatBoost's SGLB, on a pool; a classifier if the target is of integers."""
     library = import_module("catboost")
     pool = library.Pool(table.X, table.y)
     classes = table.y.dtype.kind == "i"
@@ -77,7 +77,7 @@ def catboost(table: Table, trees: int) -> Training:
 
 
 def lightgbm(table: Table, trees: int) -> Training:
-    """LightGBM with the SGLB objective, on binned data."""
+    """Return LightGBM with the SGLB objective, on binned data."""
     library = import_module("lightgbm")
     settings = {
         "num_leaves": LEAVES,
@@ -97,7 +97,7 @@ def lightgbm(table: Table, trees: int) -> Training:
 
 
 def xgboost(table: Table, trees: int) -> Training:
-    """XGBoost with the SGLB objective, on binned data, by the faster of its two ways to train two outputs."""
+    """Return XGBoost with the SGLB objective, on binned data, with the faster of its strategies for two outputs."""
     library = import_module("xgboost")
     data = library.QuantileDMatrix(table.X, label=np.column_stack([table.y, table.y]), nthread=THREADS)
 
@@ -120,16 +120,16 @@ def xgboost(table: Table, trees: int) -> Training:
 
 
 def hessboost(table: Table, trees: int) -> Training:
-    """Hessboost's own SGLB, by the fastest of its ways to grow the trees of two outputs."""
+    """Return hessboost's SGLB, with the fastest of its strategies for two outputs."""
     library = import_module("hessboost")
     data = library.DMatrix(table.X, label=table.y)
-    ways = {
+    strategies = {
         "one_output_per_tree": {"multi_strategy": "one_output_per_tree"},
         "multi_output_tree": {"multi_strategy": "multi_output_tree"},
         "symmetric": {"grow_policy": "symmetric"},
     }
 
-    def train(way: str, trees: int) -> Model:
+    def train(strategy: str, trees: int) -> Model:
         settings = {
             "objective": "dist:normal",
             "dist_gradient": "natural",
@@ -139,16 +139,16 @@ def hessboost(table: Table, trees: int) -> Training:
             "reg_lambda": L2,
             "nthread": THREADS,
             "seed": 0,
-            **ways[way],
+            **strategies[strategy],
         }
         return library.train(settings, data, trees)
 
-    way = _fastest(train, tuple(ways), trees)
-    return Training(lambda: train(way, trees), note=way)
+    strategy = _fastest(train, tuple(strategies), trees)
+    return Training(lambda: train(strategy, trees), note=strategy)
 
 
 def ngboost(table: Table, trees: int) -> Training:
-    """NGBoost's natural gradient boosting of a Normal, on few trees, its time scaled up."""
+    """Return NGBoost's natural gradient boosting of a Normal, with few trees; its time is scaled up."""
     library = import_module("ngboost")
     learner = import_module("sklearn.tree").DecisionTreeRegressor(max_depth=DEPTH)
     few = min(NGBOOST_TREES, trees)
@@ -161,9 +161,9 @@ def ngboost(table: Table, trees: int) -> Training:
 
 
 class Langevin:
-    """The SGLB objective of a Normal on the rescaled score, as LightGBM and XGBoost take it.
+    """The SGLB objective of a Normal on the rescaled score, for LightGBM and XGBoost.
 
-    The target is standardised, so that the chain starts from zero.
+    The target is standardised, so that the chain starts at zero.
     """
 
     def __init__(self, y: np.ndarray) -> None:
@@ -197,12 +197,12 @@ TRAININGS: dict[str, Callable[[Table, int], Training]] = {
 }
 
 
-def _fastest(train: Callable[[str, int], Model], ways: Sequence[str], trees: int) -> str:
-    """Return the way that trains a few trees in the least time; the best of a few tries counts."""
-    best = dict.fromkeys(ways, float("inf"))
+def _fastest(train: Callable[[str, int], Model], strategies: Sequence[str], trees: int) -> str:
+    """Return the strategy that trains a few trees in the shortest time, best of a few rounds."""
+    best = dict.fromkeys(strategies, float("inf"))
     for _ in range(PROBE_ROUNDS):
-        for way in ways:
+        for strategy in strategies:
             start = perf_counter()
-            train(way, min(PROBE_TREES, trees))
-            best[way] = min(best[way], perf_counter() - start)
-    return min(ways, key=best.__getitem__)
+            train(strategy, min(PROBE_TREES, trees))
+            best[strategy] = min(best[strategy], perf_counter() - start)
+    return min(strategies, key=best.__getitem__)

@@ -1,8 +1,8 @@
-"""Held-out quality on the paper's tables, ours beside CatBoost's.
+"""Compare quality on held-out rows with CatBoost's, on the paper's datasets.
 
 EPIBOOST_DATA=folder python benchmarks/quality.py catboost     regression: one SGLB model of each, same settings
 EPIBOOST_DATA=folder python benchmarks/quality.py defaults     regression: the default, ten members, untuned
-EPIBOOST_DATA=folder python benchmarks/quality.py categories   classification of tables with categories, half an hour
+EPIBOOST_DATA=folder python benchmarks/quality.py categories   classification with categories, half an hour
 python benchmarks/quality.py mixed-regression                  regression on generated tables of numbers and categories
 """
 
@@ -44,7 +44,7 @@ def catboost(split: Split, seed: int) -> Posterior:
 
 
 def ours(**parameters: float) -> Model:
-    """Return the trainer of our regressor, at its defaults but for the given parameters."""
+    """Return a function that trains our regressor with its defaults and the given parameters."""
 
     def train(split: Split, seed: int) -> Posterior:
         model = EpiBoostRegressor(n_jobs=THREADS, random_state=seed, **parameters)
@@ -53,7 +53,7 @@ def ours(**parameters: float) -> Model:
     return train
 
 
-def figures(model: Model, name: str, n_splits: int) -> tuple[float, float]:
+def scores(model: Model, name: str, n_splits: int) -> tuple[float, float]:
     """Return RMSE and negative log-likelihood on held-out rows, averaged over splits."""
     results = []
     for seed, split in enumerate(splits(name, n_splits)):
@@ -65,15 +65,15 @@ def figures(model: Model, name: str, n_splits: int) -> tuple[float, float]:
 
 
 def compare(n_splits: int) -> None:
-    """Print one SGLB model of each library side by side."""
+    """Print one SGLB model of ours and one of CatBoost."""
     print(f"one SGLB model, {TREES} trees, depth {DEPTH}, rate {RATE}, l2 {L2}, mean of {n_splits} standard splits")
     print("| table | RMSE CatBoost | ours | ratio | ours, guard off | ratio | NLL CatBoost | ours | ours, guard off |")
     print("|---|---|---|---|---|---|---|---|---|")
     same = {"n_members": 1, "n_estimators": TREES, "max_depth": DEPTH, "learning_rate": RATE, "l2": L2}
     for name in COMPARED:
-        theirs = figures(catboost, name, n_splits)
-        guarded = figures(ours(**same), name, n_splits)
-        plain = figures(ours(**same, variance_guard=0), name, n_splits)
+        theirs = scores(catboost, name, n_splits)
+        guarded = scores(ours(**same), name, n_splits)
+        plain = scores(ours(**same, variance_guard=0), name, n_splits)
         print(
             f"| {name} | {theirs[0]:.4f} | {guarded[0]:.4f} | {guarded[0] / theirs[0]:.3f} | {plain[0]:.4f} "
             f"| {plain[0] / theirs[0]:.3f} | {theirs[1]:.3f} | {guarded[1]:.3f} | {plain[1]:.3f} |",
@@ -82,13 +82,13 @@ def compare(n_splits: int) -> None:
 
 
 def defaults(n_splits: int) -> None:
-    """Print the default regressor on all nine tables, beside its bars and beside the paper's way without guard."""
+    """Print the default regressor on all nine datasets, its required scores, and the scores without variance guard."""
     print(f"the default regressor, untuned, ten members, mean of {n_splits} standard splits")
-    print("| table | RMSE | NLL | bar | RMSE, guard off | NLL, guard off |")
+    print("| table | RMSE | NLL | required | RMSE, guard off | NLL, guard off |")
     print("|---|---|---|---|---|---|")
     for name in NAMES:
-        rmse, nll = figures(ours(), name, n_splits)
-        plain = figures(ours(variance_guard=0), name, n_splits)
+        rmse, nll = scores(ours(), name, n_splits)
+        plain = scores(ours(variance_guard=0), name, n_splits)
         bar = f"NLL {BARS[name]}" if name in BARS else f"RMSE {PROTEIN_RMSE_BAR}" if name == "protein" else ""
         print(f"| {name} | {rmse:.4f} | {nll:.3f} | {bar} | {plain[0]:.4f} | {plain[1]:.3f} |", flush=True)
 
@@ -104,9 +104,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument("jobs", nargs="*", metavar="job", help=f"of {', '.join(JOBS)}; the first two unless given")
+    parser.add_argument("jobs", nargs="*", metavar="job", help=f"one of {', '.join(JOBS)}; default: the first two")
     jobs = parser.parse_args().jobs or list(JOBS)[:2]
     if unknown := [job for job in jobs if job not in JOBS]:
-        parser.error(f"no job is called {unknown[0]!r}; there are {', '.join(JOBS)}")
+        parser.error(f"there is no job {unknown[0]!r}; choose from {', '.join(JOBS)}")
     for job in jobs:
         JOBS[job](5)

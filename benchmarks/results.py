@@ -1,4 +1,4 @@
-"""What a job found: our figure beside a peer's, the bar it is to keep, and the Markdown that says so."""
+"""Results of jobs: our measurements and those of another library, the required ratio, and their Markdown table."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ from typing import Any
 
 from peers import THREADS, TRAININGS
 
-Figures = tuple[float, ...]
+Measurements = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,67 +22,68 @@ class Result:
     Attributes
     ----------
     ours, peer : tuple of float
-        What each repeat gave; empty for a peer that is not installed. Less is better.
+        One measurement per round; empty if the other library is not installed. Less is better.
     bar : float or None
-        The largest ratio of the medians, ours over the peer's, that is good; None where the line only informs.
+        The largest allowed ratio of the medians, ours over the other's; None if there is no requirement.
     aim : float or None
-        A better ratio that is hoped for.
+        A lower ratio to aim for.
     """
 
     job: int
     what: str
     peer_name: str
-    ours: Figures
-    peer: Figures
+    ours: Measurements
+    peer: Measurements
     bar: float | None = None
     aim: float | None = None
     unit: str = "s"
 
     @property
     def ratio(self) -> float | None:
-        """Our median over the peer's; None for a peer that is not installed."""
+        """Our median over the other's; None if the other library is not installed."""
         return median(self.ours) / median(self.peer) if self.peer else None
 
     @property
     def met(self) -> bool | None:
-        """Whether the bar is kept; None where there is no bar or no peer."""
+        """Whether the requirement is met; None if there is no requirement or no measurement."""
         return None if self.bar is None or self.ratio is None else self.ratio <= self.bar
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything, the ratio and the verdict included."""
+        """Return all fields, the ratio, and whether the requirement is met."""
         return {**asdict(self), "ratio": self.ratio, "met": self.met}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Result":
-        """Read what `to_json` wrote."""
-        own = {each.name: record[each.name] for each in fields(cls)}
-        return cls(**{**own, "ours": tuple(own["ours"]), "peer": tuple(own["peer"])})
+        """Read a record that `to_json` wrote."""
+        values = {each.name: record[each.name] for each in fields(cls)}
+        return cls(**{**values, "ours": tuple(values["ours"]), "peer": tuple(values["peer"])})
 
     def to_row(self) -> str:
         """Return the line as Markdown."""
         bar = "" if self.bar is None else f"≤ {self.bar:g}" + (f" (aim {self.aim:g})" if self.aim else "")
         ratio = "" if self.ratio is None else f"{self.ratio:.3f}"
         verdict = {None: "", True: "met", False: "not met"}[self.met]
-        cells = (str(self.job), self.what, self.peer_name, _figure(self.ours, self.unit), _figure(self.peer, self.unit))
+        cells = (str(self.job), self.what, self.peer_name, _format(self.ours, self.unit), _format(self.peer, self.unit))
         return f"| {' | '.join((*cells, ratio, bar, verdict))} |"
 
 
 def table(results: Sequence[Result]) -> str:
-    """Return all lines as a Markdown table, and how many bars are kept."""
-    judged = [result.met for result in results if result.met is not None]
-    open_bars = sum(result.bar is not None and result.met is None for result in results)
+    """Return all lines as a Markdown table, and how many requirements are met."""
+    outcomes = [result.met for result in results if result.met is not None]
+    not_measured = sum(result.bar is not None and result.met is None for result in results)
+    met = f"Requirements met: {sum(outcomes)} of {len(outcomes)}"
     lines = [
-        "| job | what | peer | ours | peer's | ratio | bar | |",
+        "| job | measurement | other library | ours | other | ratio | required | |",
         "|---|---|---|---|---|---|---|---|",
         *(result.to_row() for result in results),
         "",
-        f"Bars met: {sum(judged)} of {len(judged)}; {open_bars} more lack a peer that is not installed.",
+        f"{met}; for {not_measured} more the other library is not installed.",
     ]
     return "\n".join(lines)
 
 
 def machine() -> dict[str, str]:
-    """Return what the figures depend on: processor, versions, day."""
+    """Return what the measurements depend on: processor, versions, date."""
     packages = ("epiboost", "numpy", "scikit-learn", *TRAININGS)
     return {
         "processor": f"{_processor()}, {os.cpu_count()} cores",
@@ -95,19 +96,19 @@ def machine() -> dict[str, str]:
 def page(results: Sequence[Result], repeats: int, growth: str) -> str:
     """Return the page of the documentation."""
     facts = "\n".join(f"- {name}: {value}" for name, value in machine().items())
-    return f"""# Speed beside other libraries
+    return f"""# Speed compared with other libraries
 
-Written by `make bench`; `benchmarks/` holds the code. Every job runs ours and its peers in turn, round after round,
-on {THREADS} threads each, and compares medians of at least {repeats} rounds. Our times are from NumPy arrays of float64
-to the result, binning included; peers train on datasets that were built before. A ratio below one means that ours takes
-less.
+Written by `make bench`; the code is in `benchmarks/`. Every job runs all libraries one after the other in each round,
+on {THREADS} threads each, and compares medians of at least {repeats} rounds. Our times start from NumPy arrays of
+float64 and include binning; the datasets of the other libraries are built before timing starts. A ratio below one
+means that ours is faster.
 
 {facts}
 
 {table(results)}
 
-LightGBM and XGBoost have no SGLB of their own and get it as an objective in NumPy. Where a library has several ways to
-train two outputs, a short trial picks its fastest. NGBoost has no SGLB; it boosts a Normal without noise.
+LightGBM and XGBoost have no SGLB and get it as an objective in NumPy. If a library has several strategies for two
+outputs, a short trial chooses the fastest. NGBoost has no SGLB; it boosts a Normal without noise.
 {growth}"""
 
 
@@ -118,11 +119,11 @@ def _version(package: str) -> str:
         return "from source" if package == "epiboost" else "not installed"
 
 
-def _figure(figures: Figures, unit: str) -> str:
-    if not figures:
+def _format(measurements: Measurements, unit: str) -> str:
+    if not measurements:
         return "not installed"
-    value = median(figures)
-    if unit == "s" and value < 0.1:  # noqa: PLR2004 (from here on milliseconds read better)
+    value = median(measurements)
+    if unit == "s" and value < 0.1:  # noqa: PLR2004 (shorter times are given in milliseconds)
         value, unit = 1000 * value, "ms"
     shown = f"{value:.0f}" if value >= 1000 else f"{value:#.4g}"  # noqa: PLR2004 (four digits are enough)
     return f"{shown} {unit}".rstrip()

@@ -1,13 +1,13 @@
-"""Speed beside the other libraries: ours and theirs in turn, in one run.
+"""Compare speed with other libraries; runs of all libraries are interleaved.
 
-EPIBOOST_DATA=folder python benchmarks/speed.py --growth --docs    everything, and renew docs/benchmarks.md
+EPIBOOST_DATA=folder python benchmarks/speed.py --growth --docs    all jobs, and renew docs/benchmarks.md
 python benchmarks/speed.py --quick                                 fewer trees, no large tables, under two minutes
 python benchmarks/speed.py --only 1,2,6                            some jobs
-python benchmarks/speed.py --only none --growth                    how cost grows, and docs/growth.png
-python benchmarks/speed.py --only 5 --earlier FILE --docs          one job anew, the others from an earlier --json FILE
+python benchmarks/speed.py --only none --growth                    how run time grows, and docs/growth.png
+python benchmarks/speed.py --only 5 --earlier FILE --docs          run one job, take the others from a --json FILE
 
-Without EPIBOOST_DATA, protein and kin8nm are generated tables of the same shape. A bar that is not kept is reported,
-and is no error: a machine may be busy.
+Without EPIBOOST_DATA, protein and kin8nm are replaced by generated tables of the same shape. A requirement that is not
+met is reported but is not an error, because the machine may be busy.
 """
 
 import json
@@ -27,25 +27,27 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def main() -> None:
-    """Run the jobs that the command line selects, print their table, write what is asked for."""
-    asked = _arguments()
-    effort = Effort(asked.repeats or (2 if asked.quick else 3), asked.quick)
-    earlier = json.loads(asked.earlier.read_text(encoding="utf-8")) if asked.earlier else {"results": [], "growth": []}
-    kept = [Result.from_json(record) for record in earlier["results"] if record["job"] not in asked.only]
-    results = sorted([*_run(asked.only, effort), *kept], key=lambda result: result.job)
+    """Run the selected jobs, print their table, and write the requested files."""
+    options = _arguments()
+    effort = Effort(options.repeats or (2 if options.quick else 3), options.quick)
+    earlier = (
+        json.loads(options.earlier.read_text(encoding="utf-8")) if options.earlier else {"results": [], "growth": []}
+    )
+    kept = [Result.from_json(record) for record in earlier["results"] if record["job"] not in options.only]
+    results = sorted([*_run(options.only, effort), *kept], key=lambda result: result.job)
     series = [growth.Series.from_json(record) for record in earlier["growth"]]
-    if asked.growth:
+    if options.growth:
         series = growth.measure(effort.repeats, _note)
     print(table(results))
     if series:
         print(f"\n{growth.slopes_table(series)}\n\n{growth.added_table(series)}")
         growth.draw(series, DOCS / "growth.png")
-    if asked.docs:
+    if options.docs:
         text = page(results, effort.repeats, growth.section(series) if series else "")
         if kept:
-            text += "\nThese figures come from more than one run on the same machine, some of them while it was busy.\n"
+            text += "\nThese measurements come from several runs on the same machine, some of them while it was busy.\n"
         (DOCS / "benchmarks.md").write_text(text, encoding="utf-8")
-    if asked.json is not None:
+    if options.json is not None:
         record = {
             "machine": machine(),
             "repeats": effort.repeats,
@@ -53,15 +55,15 @@ def main() -> None:
             "results": [result.to_json() for result in results],
             "growth": [{**asdict(each), "slopes": each.slopes} for each in series],
         }
-        asked.json.write_text(json.dumps(record, indent=2, ensure_ascii=False), encoding="utf-8")
+        options.json.write_text(json.dumps(record, indent=2, ensure_ascii=False), encoding="utf-8")
 
 
 def _run(numbers: tuple[int, ...], effort: Effort) -> list[Result]:
     load = os.getloadavg()[0]
     if load > BUSY:
-        _note(f"the machine is busy (load {load:.1f}): figures will mean little, those of OpenMP libraries least")
+        _note(f"the machine is busy (load {load:.1f}): times are unreliable, most of all those of OpenMP libraries")
     if not os.environ.get("EPIBOOST_DATA"):
-        _note("EPIBOOST_DATA is not set: generated tables stand in for protein and kin8nm")
+        _note("EPIBOOST_DATA is not set: generated tables replace protein and kin8nm")
     results: list[Result] = []
     for number in numbers:
         job = JOBS[number]
@@ -75,24 +77,26 @@ def _run(numbers: tuple[int, ...], effort: Effort) -> list[Result]:
 
 
 def _arguments() -> Namespace:
-    parser = ArgumentParser(description="Speed beside the other libraries.")
-    parser.add_argument("--repeats", type=int, help="rounds of each job: 3, with --quick 2")
-    parser.add_argument("--only", type=_numbers, help="jobs by number, as in 1,2,6, or none; all unless given")
+    parser = ArgumentParser(description="Compare speed with other libraries.")
+    parser.add_argument("--repeats", type=int, help="number of rounds per job; default: 3, with --quick 2")
+    parser.add_argument("--only", type=_numbers, help="numbers of jobs, such as 1,2,6, or none; default: all")
     parser.add_argument("--quick", action="store_true", help="fewer trees and rounds, no jobs on large tables")
-    parser.add_argument("--growth", action="store_true", help="measure how cost grows, and renew docs/growth.png")
+    parser.add_argument("--growth", action="store_true", help="measure how run time grows, and renew docs/growth.png")
     parser.add_argument("--docs", action="store_true", help="renew docs/benchmarks.md")
-    parser.add_argument("--earlier", type=Path, metavar="FILE", help="take jobs that are not run from this --json file")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to a file")
-    asked = parser.parse_args()
-    if asked.repeats is not None and asked.repeats < 1:
-        parser.error(f"--repeats must be at least 1; got {asked.repeats}")
-    if asked.quick and (asked.growth or asked.docs):
-        parser.error("--quick figures are too rough for --growth and --docs")
-    if asked.docs and asked.only is not None and asked.earlier is None:
-        parser.error("--docs holds all jobs; leave out --only, or give --earlier")
-    if asked.only is None:
-        asked.only = tuple(number for number in JOBS if not (asked.quick and number in LARGE_JOBS))
-    return asked
+    parser.add_argument(
+        "--earlier", type=Path, metavar="FILE", help="take the jobs that are not run from this --json file"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all measurements to a file")
+    options = parser.parse_args()
+    if options.repeats is not None and options.repeats < 1:
+        parser.error(f"--repeats must be at least 1; got {options.repeats}")
+    if options.quick and (options.growth or options.docs):
+        parser.error("--quick is too imprecise for --growth and --docs")
+    if options.docs and options.only is not None and options.earlier is None:
+        parser.error("--docs needs all jobs; leave out --only, or give --earlier")
+    if options.only is None:
+        options.only = tuple(number for number in JOBS if not (options.quick and number in LARGE_JOBS))
+    return options
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The tables that speed is measured on: the paper's where EPIBOOST_DATA is set, else generated of the same shape."""
+"""Tables of the speed benchmark: the paper's if EPIBOOST_DATA is set, else generated ones of the same shape."""
 
 import os
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ CLASSES, CLASS_ROWS, CLASS_FEATURES = 7, 100_000, 20
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Features, target, and where they come from."""
+    """Features, target and name."""
 
     name: str
     X: np.ndarray
     y: np.ndarray
 
     def __str__(self) -> str:
-        """Say what the table is and how large."""
+        """Return name and shape."""
         return f"{self.name} ({len(self.y):,} × {self.X.shape[1]})"
 
 
@@ -33,7 +33,7 @@ def protein() -> Table:
 
 
 def protein_twice() -> np.ndarray:
-    """Return all rows of protein, each of them twice."""
+    """Return all rows of protein, twice."""
     _, split = _first_split("protein", *PROTEIN)
     return np.concatenate([split.X_train, split.X_test] * 2)
 
@@ -46,10 +46,10 @@ def kin8nm() -> Table:
 
 @cache
 def year() -> tuple[Table, Table]:
-    """Generate a table with the shape of the songs' years, and held-out rows.
+    """Generate a table with the shape of Year MSD, and held-out rows.
 
-    Twelve hidden factors make ninety correlated features, as timbre does: twelve averages, and products that stand for
-    covariances. The year depends on a few of them in bends and products, and for some songs is noisier than for others.
+    Twelve hidden factors make ninety correlated features, similar to timbre: twelve averages, and products in place of
+    covariances. The target is a nonlinear function of a few features, with noise that depends on features.
     """
     rng = np.random.default_rng(20_111_922)
     rows = YEAR_ROWS + YEAR_HELD_OUT
@@ -60,19 +60,19 @@ def year() -> tuple[Table, Table]:
     for column in range(YEAR_FACTORS, YEAR_FEATURES):
         first, second = rng.integers(YEAR_FACTORS, size=2)
         X[:, column] += factors[:, first] * factors[:, second] + factors[:, second]
-    bends = 4 * np.tanh(X[:, 0]) + 2 * X[:, 1] * X[:, 2] / (1 + X[:, 3] ** 2) + 3 * np.sin(X[:, 4]) + np.abs(X[:, 20])
+    mean = 4 * np.tanh(X[:, 0]) + 2 * X[:, 1] * X[:, 2] / (1 + X[:, 3] ** 2) + 3 * np.sin(X[:, 4]) + np.abs(X[:, 20])
     spread = 3 + 3 / (1 + np.exp(-X[:, 5])) + 0.5 * np.abs(X[:, 6])
-    y = 1990 + bends + spread * rng.standard_normal(rows)
+    y = 1990 + mean + spread * rng.standard_normal(rows)
     name = "generated like songs' years"
     return Table(name, X[:YEAR_ROWS], y[:YEAR_ROWS]), Table(name, X[YEAR_ROWS:], y[YEAR_ROWS:])
 
 
 def classes() -> Table:
-    """Generate seven classes that overlap."""
+    """Generate seven overlapping classes."""
     rng = np.random.default_rng(7)
     X = rng.standard_normal((CLASS_ROWS, CLASS_FEATURES))
-    bent = np.concatenate([X, np.sin(2 * X), X[:, ::-1] * X], axis=1)
-    score = bent @ rng.normal(scale=0.6, size=(bent.shape[1], CLASSES)) + rng.gumbel(size=(CLASS_ROWS, CLASSES))
+    features = np.concatenate([X, np.sin(2 * X), X[:, ::-1] * X], axis=1)
+    score = features @ rng.normal(scale=0.6, size=(features.shape[1], CLASSES)) + rng.gumbel(size=(CLASS_ROWS, CLASSES))
     return Table("generated, seven classes", X, score.argmax(axis=1))
 
 
@@ -80,8 +80,8 @@ def generated(rows: int, features: int) -> Table:
     """Generate a regression table of any shape."""
     rng = np.random.default_rng(rows + features)
     X = rng.standard_normal((rows, features))
-    bends = np.tanh(X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + np.sin(2 * X[:, 3]) + 0.2 * X[:, 4:].sum(axis=1)
-    y = bends + (0.3 + 0.2 * np.abs(X[:, 5])) * rng.standard_normal(rows)
+    mean = np.tanh(X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + np.sin(2 * X[:, 3]) + 0.2 * X[:, 4:].sum(axis=1)
+    y = mean + (0.3 + 0.2 * np.abs(X[:, 5])) * rng.standard_normal(rows)
     return Table("generated", X, y)
 
 

@@ -1,4 +1,4 @@
-"""The nine regression tables of the paper with their standard splits."""
+"""The nine UCI regression datasets of the paper with their standard splits."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ NAMES = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One standard split of one table."""
+    """One standard split of a dataset."""
 
     X_train: np.ndarray
     y_train: np.ndarray
@@ -21,7 +21,7 @@ class Split:
 
 
 def splits(name: str, count: int) -> Iterator[Split]:
-    """Yield the first standard splits of a table."""
+    """Yield the first standard splits of a dataset."""
     try:
         table = load(name)
     except MissingDataError as error:

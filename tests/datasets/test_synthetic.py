@@ -1,4 +1,4 @@
-"""The synthetic tables are what they say they are."""
+"""The generated tables have the properties that their documentation states."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from epiboost.datasets import make_heart, make_spiral, spiral_features
 
 
-def test_heart_has_the_asked_rows_in_each_cell_outside_and_none_inside():
+def test_heart_has_the_given_number_of_rows_in_each_cell_outside_and_none_inside():
     heart = make_heart(n_per_cell=7, random_state=0)
     rows = np.zeros((9, 9), dtype=int)
     np.add.at(rows, tuple(heart.X.T), 1)
@@ -14,7 +14,7 @@ def test_heart_has_the_asked_rows_in_each_cell_outside_and_none_inside():
     assert (rows[~heart.cells.inside] == 7).all()
 
 
-def test_heart_has_a_thousand_rows_a_cell_unless_told_otherwise():
+def test_heart_has_a_thousand_rows_per_cell_by_default():
     heart = make_heart(random_state=0)
     assert len(heart.y) == 1000 * np.count_nonzero(~heart.cells.inside)
 
@@ -40,7 +40,7 @@ def test_heart_rows_have_the_mean_and_variance_of_their_cell():
     assert variance[outside] == pytest.approx(heart.cells.data_uncertainty[outside], rel=4 * np.sqrt(2 / 4000))
 
 
-def test_heart_means_lie_between_zero_and_one_and_are_unknown_inside():
+def test_heart_means_are_between_zero_and_one_and_nan_inside():
     cells = make_heart(n_per_cell=1, random_state=2).cells
     assert ((cells.mean >= 0) & (cells.mean <= 1))[~cells.inside].all()
     assert np.isnan(cells.mean[cells.inside]).all()
@@ -53,13 +53,13 @@ def test_cells_are_listed_row_by_row():
     assert cells.X[:, 1].reshape(9, 9).tolist() == [list(range(9))] * 9
 
 
-def test_heart_is_its_own_mirror_image():
+def test_heart_is_symmetric():
     inside = make_heart(n_per_cell=1).cells.inside
     assert (inside == inside[:, ::-1]).all()
 
 
 @pytest.mark.parametrize("make", [make_heart, make_spiral])
-def test_the_same_seed_draws_the_same_table_and_another_seed_another(make):
+def test_the_same_seed_gives_the_same_table_and_another_seed_another(make):
     first, again, other = make(30, random_state=3), make(30, random_state=3), make(30, random_state=4)
     assert (first.X == again.X).all()
     assert (first.y == again.y).all()
@@ -75,13 +75,13 @@ def test_spiral_arms_are_equal_in_size_to_within_one_row():
 def test_spiral_without_noise_repeats_itself_every_third_of_a_turn():
     spiral = make_spiral(3000, noise=0.0, random_state=0)
     radius = np.hypot(*spiral.points.T)
-    # Turning each row back by its arm's share lays the three arms on one curve: an angle that grows with the radius.
+    # Rotated back by a third of a turn per arm, all rows lie on one curve, whose angle grows with the radius.
     angle = np.angle(spiral.points @ [1, 1j] * np.exp(-2j * np.pi * spiral.y / 3)) % (2 * np.pi)
     order = np.argsort(radius)
     assert (np.diff(angle[order]) >= -1e-9).all()
 
 
-def test_spiral_features_hold_the_point_its_rotation_and_its_radius():
+def test_spiral_features_are_the_point_its_rotation_and_its_radius():
     points = np.array([[3.0, 4.0], [-1.0, 0.0]])
     features = spiral_features(points)
     assert features.shape == (2, 5)
@@ -99,7 +99,7 @@ def test_spiral_features_hold_the_point_its_rotation_and_its_radius():
         (make_spiral, {"noise": -1.0}),
     ],
 )
-def test_a_wrong_argument_is_named_and_shown(make, wrong):
+def test_a_wrong_argument_is_named_with_its_value(make, wrong):
     ((name, value),) = wrong.items()
-    with pytest.raises(ValueError, match=rf"{name} must be .* got {value}"):
+    with pytest.raises(ValueError, match=rf"{name} must be .*; got {value}"):
         make(**wrong)

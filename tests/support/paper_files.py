@@ -27,7 +27,7 @@ CLICK = (
 
 
 def write_all(folder):
-    """Write every dataset, the sources of foreign rows, and the checksums of all of it."""
+    """Write every dataset, the sources of out-of-domain rows, and the checksums of all files."""
     rng = np.random.default_rng(0)
     for name in UCI:
         write_uci(folder, name, rng)
@@ -39,19 +39,19 @@ def write_all(folder):
 
 
 def write_uci(folder, name, rng):
-    own, columns = folder / "uci" / UCI[name][0], UCI[name][1]
-    own.mkdir(parents=True)
+    files, columns = folder / "uci" / UCI[name][0], UCI[name][1]
+    files.mkdir(parents=True)
     X = rng.normal(size=(ROWS, columns))
     y = X[:, 0] + 0.5 * X[:, 1] + rng.normal(scale=0.3, size=ROWS)
-    np.savetxt(own / "data.txt", np.column_stack([X, y]))
-    np.savetxt(own / "index_features.txt", np.arange(columns), fmt="%d")
-    np.savetxt(own / "index_target.txt", [columns], fmt="%d")
+    np.savetxt(files / "data.txt", np.column_stack([X, y]))
+    np.savetxt(files / "index_features.txt", np.arange(columns), fmt="%d")
+    np.savetxt(files / "index_target.txt", [columns], fmt="%d")
     n_splits = 5 if name == "protein" else 20
-    np.savetxt(own / "n_splits.txt", [n_splits], fmt="%d")
+    np.savetxt(files / "n_splits.txt", [n_splits], fmt="%d")
     for split in range(n_splits):
         order = rng.permutation(ROWS)
-        np.savetxt(own / f"index_train_{split}.txt", order[ROWS // 10 :], fmt="%d")
-        np.savetxt(own / f"index_test_{split}.txt", order[: ROWS // 10], fmt="%d")
+        np.savetxt(files / f"index_train_{split}.txt", order[ROWS // 10 :], fmt="%d")
+        np.savetxt(files / f"index_test_{split}.txt", order[: ROWS // 10], fmt="%d")
 
 
 def write_songs(folder, rng):
@@ -62,7 +62,7 @@ def write_songs(folder, rng):
 
 
 def write_year(folder, rows=200):
-    """Write Year MSD in its full layout: no header, the year and ninety numbers."""
+    """Write Year MSD in its layout: no header, the year and ninety numbers."""
     rng = np.random.default_rng(1)
     (folder / "msd").mkdir(exist_ok=True)
     table = np.column_stack([rng.integers(1922, 2012, size=rows), rng.normal(size=(rows, 90))])
@@ -70,7 +70,7 @@ def write_year(folder, rows=200):
 
 
 def write_slices(folder, rng):
-    """Write CT slices: patient, 384 values of which some are constant, reference."""
+    """Write CT slices: patient, 384 values of which one is constant, reference."""
     (folder / "ct").mkdir()
     table = np.column_stack([np.arange(60), rng.uniform(size=(60, 384)), rng.uniform(0, 180, size=60)])
     table[:, 60] = 0.0
@@ -97,7 +97,7 @@ def write_classification(folder, rng):
 
 
 def write_checksums(folder):
-    """Write the folder's own list: generated files do not have the checksums of the real ones."""
+    """Write a sha256.txt, because generated files do not have the checksums of the real ones."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "sha256.txt")
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  ./{path.relative_to(folder)}\n" for path in files]
     (folder / "sha256.txt").write_text("".join(lines))
@@ -149,7 +149,7 @@ def _write_orange(folder, rng):
     signals = rng.integers(0, 2, size=ROWS)
     for signal in signals:
         numbers = [str(signal), *("" if rng.uniform() < 0.5 else f"{rng.normal():.3f}" for _ in range(189))]
-        numbers[7] = ""  # a column without any value
+        numbers[7] = ""  # an empty column
         words = ["" if rng.uniform() < 0.3 else rng.choice(["xy1", "zz2", "07"]) for _ in range(40)]
         lines.append("\t".join([*numbers, *words]))
     (folder / "orange_small_train.data").write_text("\n".join(lines) + "\n")

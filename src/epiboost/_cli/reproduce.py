@@ -31,19 +31,19 @@ def reproduce(
     ] = False,
 ) -> None:
     """Run the paper's experiments and compare with the published numbers; continue where the last run stopped."""
-    from epiboost.paper.reproduce import Order, states  # noqa: PLC0415 (slow to import)
+    from epiboost.paper.reproduce import RunOptions, experiment_statuses  # noqa: PLC0415 (slow to import)
     from epiboost.paper.reproduce import reproduce as run  # noqa: PLC0415 (slow to import)
 
     names = None if datasets is None else tuple(name.strip() for name in datasets.split(",") if name.strip())
-    order = Order(
+    options = RunOptions(
         engine=engine,
         datasets=names,
         folds=folds,
-        jobs=jobs,
+        n_jobs=jobs,
         out=out,
         quick=quick,
         renew=renew,
         run=not tables_only,
     )
-    for line in states(order) if experiment is None else run(experiment, order):
+    for line in experiment_statuses(options) if experiment is None else run(experiment, options):
         typer.echo(line)

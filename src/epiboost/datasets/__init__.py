@@ -1,4 +1,4 @@
-"""Data to try things on: two generated tables, and those of the paper."""
+"""Datasets: two generated tables with known uncertainty, and the datasets of the paper."""
 
 from epiboost.datasets.layouts import LAYOUTS, load
 from epiboost.datasets.registry import DamagedDataError, MissingDataError
@@ -13,7 +13,7 @@ from epiboost.datasets.synthetic import (
 from epiboost.datasets.table import Table
 
 NAMES = tuple(sorted(LAYOUTS))
-"""The datasets of the paper, as `load` knows them."""
+"""Names of the paper's datasets, for `load`."""
 
 __all__ = [
     "NAMES",

@@ -1,6 +1,6 @@
-"""How the files of each dataset are laid out, and what is made of them.
+"""Readers of the paper's datasets, one per file layout.
 
-Numbers that only name things (codes of wheels, of buyers, of advertisements) are read as text: they are categories.
+Numbers that are identifiers (of wheel types, buyers, advertisements) are read as text, because they are categories.
 """
 
 import csv
@@ -9,12 +9,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from io import TextIOWrapper
-from typing import Any
 
 import numpy as np
 
 from epiboost._optional import require
-from epiboost._typing import Floats, Integers
+from epiboost._typing import Floats, Integers, LibraryObject
 from epiboost.datasets.registry import data_folder, path_of
 from epiboost.datasets.table import Table
 
@@ -30,30 +29,30 @@ UCI = {
     "yacht": "yacht",
 }
 YEAR_TRAIN_ROWS, YEAR_ROWS = 463_715, 515_345
-KDD_CATEGORIES = 190  # the first column of text of the small table of Orange is Var191
+KDD_CATEGORIES = 190  # the first text column of the small Orange table is Var191
 _KICK_CODES = ("WheelTypeID", "BYRNO", "VNZIP1", "IsOnlineSale")
 _CLICK_NUMBERS = ("impression", "depth", "position")
 _FIRST_DAY = "2009-01-01"
 _YEAR, _SONGS, SLICES = "msd/YearPredictionMSD.txt", "msd/timbre_4680x90.csv", "ct/slice_localization_data.csv"
 
-Frame = Any
+Frame = LibraryObject
 
 
 def uci(name: str) -> Table:
-    """Read a regression table with its standard splits."""
+    """Read a UCI regression dataset with its standard splits."""
     folder = f"uci/{UCI[name]}"
     table = np.loadtxt(path_of(f"{folder}/data.txt"), ndmin=2)
-    features = _numbers(f"{folder}/index_features.txt")
-    target = int(_numbers(f"{folder}/index_target.txt")[0])
-    n_splits = int(_numbers(f"{folder}/n_splits.txt")[0])
+    features = _integers(f"{folder}/index_features.txt")
+    target = int(_integers(f"{folder}/index_target.txt")[0])
+    n_splits = int(_integers(f"{folder}/n_splits.txt")[0])
     splits = tuple(
-        (_numbers(f"{folder}/index_train_{i}.txt"), _numbers(f"{folder}/index_test_{i}.txt")) for i in range(n_splits)
+        (_integers(f"{folder}/index_train_{i}.txt"), _integers(f"{folder}/index_test_{i}.txt")) for i in range(n_splits)
     )
     return Table(name, "regression", table[:, features], table[:, target], splits)
 
 
 def year(name: str) -> Table:
-    """Read Year MSD: the year, then ninety numbers; the last tenth of the rows is for testing."""
+    """Read Year MSD: the year, then ninety numbers; the last tenth of the rows are test rows."""
     table = np.loadtxt(path_of(_YEAR), delimiter=",", ndmin=2)
     n_train = YEAR_TRAIN_ROWS if len(table) == YEAR_ROWS else len(table) * 9 // 10
     rows = np.arange(len(table))
@@ -61,7 +60,7 @@ def year(name: str) -> Table:
 
 
 def adult(name: str) -> Table:
-    """Read the census of incomes; it has no standard split of the paper's sizes."""
+    """Read the census incomes; there is no standard split of the paper's sizes."""
     pandas = _pandas()
     parts = [
         pandas.read_csv(path_of(f"adult/adult.{part}"), skipinitialspace=True, keep_default_na=False)
@@ -73,25 +72,25 @@ def adult(name: str) -> Table:
 
 
 def amazon(name: str) -> Table:
-    """Read the access of employees to resources: codes alone."""
+    """Read the resource accesses of employees; all columns are categories."""
     table = _pandas().read_csv(path_of("amazon/train.csv"), dtype=str)
     label = table.pop("ACTION").to_numpy().astype(np.int64)
-    return Table(name, "classification", table, label, _standard(name))
+    return Table(name, "classification", table, label, _standard_split(name))
 
 
 def internet(name: str) -> Table:
-    """Read the survey of internet usage, an ARFF file of categories."""
+    """Read the survey of internet usage, an ARFF file; all columns are categories."""
     lines = path_of("internet/kdd_internet_usage.arff").read_text(encoding="utf-8").splitlines()
     begin = next(number for number, line in enumerate(lines) if line.strip().lower() == "@data") + 1
     names = [line.split()[1] for line in lines[:begin] if line.lower().startswith("@attribute")]
     rows = list(csv.reader(line for line in lines[begin:] if line.strip()))
     table = _pandas().DataFrame(rows, columns=names)
     label = (table.pop("Who_Pays_for_Access_Work") == "0").to_numpy().astype(np.int64)
-    return Table(name, "classification", table, label, _standard(name))
+    return Table(name, "classification", table, label, _standard_split(name))
 
 
 def kick(name: str) -> Table:
-    """Read the cars bought at auctions; the day of purchase becomes a number."""
+    """Read the cars bought at auctions; the date of purchase becomes a number of days."""
     pandas = _pandas()
     with zipfile.ZipFile(path_of("kick/training.zip")) as archive, archive.open("training.csv") as file:
         table = pandas.read_csv(TextIOWrapper(file, encoding="utf-8"), dtype=dict.fromkeys(_KICK_CODES, str))
@@ -99,22 +98,22 @@ def kick(name: str) -> Table:
     days = pandas.to_datetime(table["PurchDate"], format="%m/%d/%Y") - pandas.Timestamp(_FIRST_DAY)
     table["PurchDate"] = days.dt.days
     label = table.pop("IsBadBuy").to_numpy().astype(np.int64)
-    return Table(name, "classification", _filled(table), label, _standard(name))
+    return Table(name, "classification", _name_missing_categories(table), label, _standard_split(name))
 
 
 def click(name: str) -> Table:
-    """Read the clicks on advertisements: three numbers, and codes."""
+    """Read the clicks on advertisements: three columns of numbers, the others are categories."""
     pandas = _pandas()
     path = path_of("click/click_prediction_399482.csv")
     names = pandas.read_csv(path, nrows=0).columns
     codes = {column: str for column in names if column not in {"click", *_CLICK_NUMBERS}}
     table = pandas.read_csv(path, dtype=codes)
     label = table.pop("click").to_numpy().astype(np.int64)
-    return Table(name, "classification", _filled(table), label, ())
+    return Table(name, "classification", _name_missing_categories(table), label, ())
 
 
 def kdd2009(name: str) -> Table:
-    """Read the customers of Orange: 190 columns of numbers, 40 of text, labels of -1 and 1 in a file of their own."""
+    """Read the customers of Orange: 190 columns of numbers, 40 of text, and a separate file of labels -1 and 1."""
     pandas = _pandas()
     path = path_of("kdd2009/orange_small_train.data")
     names = list(pandas.read_csv(path, sep="\t", nrows=0).columns)
@@ -122,26 +121,26 @@ def kdd2009(name: str) -> Table:
     table = pandas.read_csv(path, sep="\t", dtype=text)
     table = table.dropna(axis="columns", how="all")
     label = np.loadtxt(path_of(f"kdd2009/orange_small_train_{name}.labels")) > 0
-    return Table(name, "classification", _filled(table), label.astype(np.int64), _standard(name))
+    return Table(name, "classification", _name_missing_categories(table), label.astype(np.int64), _standard_split(name))
 
 
 def songs() -> Floats:
-    """Return the rows of Year MSD that serve as out-of-domain source: the year and ninety numbers.
+    """Return the songs from which out-of-domain rows are drawn: the year and ninety numbers.
 
-    They come from the whole file where it is there, else from a file of 4680 songs.
+    They come from the complete Year MSD file if it is available, else from a file of 4680 songs.
     """
     file = songs_file()
     return np.loadtxt(path_of(file), delimiter=",", skiprows=int(file == _SONGS), ndmin=2)
 
 
 def songs_file() -> str:
-    """Return the file that `songs` reads: Year MSD, unless only the file of 4680 songs is there."""
+    """Return the file that `songs` reads: Year MSD, unless only the file of 4680 songs is available."""
     folder = data_folder()
     return _SONGS if (folder / _SONGS).is_file() and not (folder / _YEAR).is_file() else _YEAR
 
 
 def slices() -> Floats:
-    """Return the CT slices that serve as out-of-domain source of large tables, without columns that are constant."""
+    """Return the CT slices from which out-of-domain rows of wide tables are drawn, without constant columns."""
     table = np.loadtxt(path_of(SLICES), delimiter=",", skiprows=1, ndmin=2)[:, 1:]
     return table[:, table.std(axis=0) > 0]
 
@@ -159,32 +158,32 @@ LAYOUTS: dict[str, Callable[[str], Table]] = {
 
 
 def load(name: str) -> Table:
-    """Read a dataset of the paper, downloading its files if they are not here.
+    """Load a dataset of the paper; its files are downloaded if they are missing.
 
     Parameters
     ----------
     name : str
-        One of boston, concrete, energy, kin8nm, naval, power, protein, wine, yacht and year for regression; adult,
-        amazon, appetency, churn, click, internet, kick and upselling for classification.
+        For regression: boston, concrete, energy, kin8nm, naval, power, protein, wine, yacht or year. For
+        classification: adult, amazon, appetency, churn, click, internet, kick or upselling.
 
     Returns
     -------
     Table
-        Features, target and standard splits. Files are read once; arrays are read-only, a frame is the caller's own.
+        Features, target and standard splits. Files are read once. Arrays are read-only; a frame is a copy.
 
     Raises
     ------
     MissingDataError
-        If a file is not here and cannot be had; the error says where it comes from and where to put it.
+        If a file is missing and cannot be downloaded; the error says where it comes from and where to put it.
     DamagedDataError
-        If a file does not have its checksum.
+        If a file has the wrong checksum.
 
     Notes
     -----
-    Files are kept in the folder that the environment variable ``EPIBOOST_DATA`` names, or else in the user's cache.
+    Files are stored in the folder that the environment variable ``EPIBOOST_DATA`` names, or else in the user's cache.
     """
     if name not in LAYOUTS:
-        message = f"there is no dataset {name!r}; there are {', '.join(sorted(LAYOUTS))}"
+        message = f"there is no dataset {name!r}; choose from {', '.join(sorted(LAYOUTS))}"
         raise ValueError(message)
     table = _read(name, str(data_folder()))
     return table if isinstance(table.X, np.ndarray) else replace(table, X=table.X.copy())
@@ -192,7 +191,7 @@ def load(name: str) -> Table:
 
 @cache
 def _read(name: str, _folder: str) -> Table:
-    """Read a dataset once as long as the folder is the same; nobody can change the arrays for those who come later."""
+    """Read a dataset once per folder; arrays are made read-only, because later callers get the same ones."""
     table = LAYOUTS[name](name)
     for array in (table.X, table.y, *(rows for split in table.splits for rows in split)):
         if isinstance(array, np.ndarray):
@@ -200,21 +199,20 @@ def _read(name: str, _folder: str) -> Table:
     return table
 
 
-def _standard(name: str) -> tuple[tuple[Integers, Integers], ...]:
-    return ((_numbers(f"splits/{name}_train_idx.txt"), _numbers(f"splits/{name}_test_idx.txt")),)
+def _standard_split(name: str) -> tuple[tuple[Integers, Integers], ...]:
+    return ((_integers(f"splits/{name}_train_idx.txt"), _integers(f"splits/{name}_test_idx.txt")),)
 
 
-def _numbers(file: str) -> Integers:
-    numbers: Integers = np.loadtxt(path_of(file), ndmin=1).astype(np.int64)
-    return numbers
+def _integers(file: str) -> Integers:
+    integers: Integers = np.loadtxt(path_of(file), ndmin=1).astype(np.int64)
+    return integers
 
 
-def _filled(table: Frame) -> Frame:
-    """Return a frame in which a missing category has a name; missing numbers stay missing."""
+def _name_missing_categories(table: Frame) -> Frame:
+    """Return a frame with the category "missing" for missing categories; missing numbers stay missing."""
     text = table.select_dtypes(object).columns
-    table[text] = table[text].fillna("missing")
-    return table
+    return table.assign(**{name: table[name].fillna("missing") for name in text})
 
 
-def _pandas() -> Any:  # noqa: ANN401 (a module)
-    return require("pandas", extra="paper", purpose="reading tables with categories")
+def _pandas() -> LibraryObject:
+    return require("pandas", extra="paper", purpose="reading datasets with categories")

@@ -1,13 +1,13 @@
-"""The files of the paper's datasets: where each comes from, its checksum, and the folder that keeps it.
+"""Files of the paper's datasets: their source, their checksum, and the folder in which they are stored.
 
-A file is looked for in the folder that the environment variable ``EPIBOOST_DATA`` names, or else in the user's cache.
-One that is not there is downloaded by pooch, with a progress bar on a terminal, and checked against its SHA-256. Files
-keep their relative names, so a folder that was filled by hand and one that was filled by downloads are the same.
+Files are stored in the folder that the environment variable ``EPIBOOST_DATA`` names, or else in the user's cache. A
+missing file is downloaded by pooch, with a progress bar on a terminal, and checked against its SHA-256. Files have the
+same relative names however they got there, so a folder can be filled by hand.
 
-Some files cannot be downloaded as they are: their homes ask for an account, or offer another format. Of those, and of
-those that cannot be reached, the error says which file is missing, where it comes from and where to put it.
+Some files cannot be downloaded automatically, because their site requires an account or offers another format. If such
+a file is missing, or a download fails, the error says which file it is, where it comes from and where to put it.
 
-A folder may hold a ``sha256.txt`` of its own: for files that it lists, it stands in place of the list in the package.
+The folder may contain its own ``sha256.txt``, which overrides the package's checksums for the files that it lists.
 """
 
 import os
@@ -46,138 +46,140 @@ _PAGES = {
 
 
 class MissingDataError(FileNotFoundError):
-    """A file of a dataset that is not here and could not be had."""
+    """A file of a dataset is missing and could not be downloaded."""
 
 
 class DamagedDataError(ValueError):
-    """A file of a dataset that does not have the checksum it should have."""
+    """A file of a dataset has the wrong checksum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a file comes from.
+    """Source of a file.
 
     Attributes
     ----------
     address : str
-        Of the file itself, or of the page that has it.
-    downloads : bool
-        Whether the address is that of the file.
+        Address of the file, or of the page that offers it.
+    is_file : bool
+        Whether the address is that of the file, so that it can be downloaded.
     """
 
     address: str
-    downloads: bool
+    is_file: bool
 
 
 def data_folder() -> Path:
-    """Return the folder that keeps the files."""
+    """Return the folder in which files are stored."""
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named).expanduser()
-    return Path(require("pooch", extra="paper", purpose="keeping datasets").os_cache("epiboost"))
+    return Path(require("pooch", extra="paper", purpose="storing datasets").os_cache("epiboost"))
 
 
 def source_of(name: str) -> Source:
-    """Return where a file comes from.
+    """Return the source of a file.
 
     >>> source_of("adult/adult.data").address.endswith("/data/adult.data")
     True
-    >>> source_of("ct/slice_localization_data.csv").downloads
+    >>> source_of("ct/slice_localization_data.csv").is_file
     False
     """
     folder, _, rest = name.partition("/")
     if folder == "uci":
         table, _, file = rest.partition("/")
-        return Source(f"{_DOWNLOADS['uci/']}{table}/data/{file}", downloads=True)
+        return Source(f"{_DOWNLOADS['uci/']}{table}/data/{file}", is_file=True)
     if folder == "splits":
         table, part, _ = rest.split("_")
         if table in {"amazon", "internet", "kick"}:
-            return Source(f"{_BENCHMARKS}/prepare_{table}/stratified_{part}_idx.txt", downloads=True)
+            return Source(f"{_BENCHMARKS}/prepare_{table}/stratified_{part}_idx.txt", is_file=True)
     if f"{folder}/" in _DOWNLOADS:
-        return Source(_DOWNLOADS[f"{folder}/"] + rest, downloads=True)
-    return Source(_PAGES.get(name) or _PAGES[f"{folder}/"], downloads=False)
+        return Source(_DOWNLOADS[f"{folder}/"] + rest, is_file=True)
+    return Source(_PAGES.get(name) or _PAGES[f"{folder}/"], is_file=False)
 
 
 def path_of(name: str) -> Path:
-    """Return the place of a file, having downloaded it if need be and checked what it holds.
+    """Return the path of a file; download it if it is missing, and verify its checksum.
 
     Parameters
     ----------
     name : str
-        Relative to the folder, such as ``"adult/adult.data"``.
+        Name relative to the folder, such as ``"adult/adult.data"``.
 
     Raises
     ------
     MissingDataError
-        If the file is not there and cannot be downloaded.
+        If the file is missing and cannot be downloaded.
     DamagedDataError
-        If it does not have its checksum.
+        If it has the wrong checksum.
     """
     folder = data_folder()
-    place = folder / name
-    wanted = checksums(folder).get(name)
+    path = folder / name
+    expected = checksums(folder).get(name)
     source = source_of(name)
-    if place.is_file():
-        _check(place, wanted, source, place.stat().st_mtime_ns)
-        return place
-    if not source.downloads:
-        raise _missing(name, source, place, "it cannot be downloaded by itself")
-    if wanted is None:
-        raise _missing(name, source, place, "it is not downloaded, because its SHA-256 is not known")
+    if path.is_file():
+        _verify(path, expected, source, path.stat().st_mtime_ns)
+        return path
+    if not source.is_file:
+        raise _missing(name, source, path, "it cannot be downloaded automatically")
+    if expected is None:
+        raise _missing(name, source, path, "it is not downloaded, because its SHA-256 is not known")
     pooch = require("pooch", extra="paper", purpose="downloading datasets")
     try:
         download = pooch.HTTPDownloader(progressbar=sys.stderr.isatty())
-        pooch.retrieve(source.address, f"sha256:{wanted}", place.name, place.parent, downloader=download)
+        pooch.retrieve(source.address, f"sha256:{expected}", path.name, path.parent, downloader=download)
     except (OSError, ValueError) as error:
-        raise _missing(name, source, place, _reason(error, source)) from error
-    return place
+        raise _missing(name, source, path, _reason(error, source)) from error
+    return path
 
 
 def checksums(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file that is known: those of the package's list, and before them the folder's own."""
-    own = folder / _CHECKSUMS
-    return _packaged() | (_parsed(own.read_text(encoding="utf-8"), str(own)) if own.is_file() else {})
+    """Return the known SHA-256 by file name; checksums in the folder override those of the package."""
+    override = folder / _CHECKSUMS
+    if not override.is_file():
+        return _package_checksums()
+    return _package_checksums() | _parse(override.read_text(encoding="utf-8"), str(override))
 
 
 @cache
-def _packaged() -> dict[str, str]:
-    return _parsed(resources.files("epiboost.datasets").joinpath(_CHECKSUMS).read_text(encoding="utf-8"), _CHECKSUMS)
+def _package_checksums() -> dict[str, str]:
+    return _parse(resources.files("epiboost.datasets").joinpath(_CHECKSUMS).read_text(encoding="utf-8"), _CHECKSUMS)
 
 
-def _parsed(text: str, file: str) -> dict[str, str]:
+def _parse(text: str, file: str) -> dict[str, str]:
     found = {}
     for number, line in enumerate(text.splitlines(), start=1):
         match = _LINE.fullmatch(line.strip())
         if match:
             found[match["name"].removeprefix("./")] = match["digest"].lower()
         elif line.strip():
-            message = f"line {number} of {file!r} must be a SHA-256 and the name of a file; got {line.strip()!r}"
+            message = f"line {number} of {file!r} must be a SHA-256 and a file name; got {line.strip()!r}"
             raise DamagedDataError(message)
     return found
 
 
 @cache
-def _check(place: Path, wanted: str | None, source: Source, _changed: int) -> None:
-    """Compare the file with its checksum; once, unless it changes."""
-    if wanted is None:
+def _verify(path: Path, expected: str | None, source: Source, _modified: int) -> None:
+    """Verify the checksum of a file; cached until the file is modified."""
+    if expected is None:
         return
     from hashlib import file_digest  # noqa: PLC0415 (few need it)
 
-    with place.open("rb") as file:
+    with path.open("rb") as file:
         found = file_digest(file, "sha256").hexdigest()
-    if found != wanted:
-        mend = "remove it, and it will be fetched anew" if source.downloads else f"get it again from {source.address}"
-        message = f"{str(place)!r} is not the file that is known: its SHA-256 is {found}, not {wanted}; {mend}"
+    if found != expected:
+        remedy = "remove it to download it again" if source.is_file else f"get it again from {source.address}"
+        message = f"{str(path)!r} has the wrong checksum: its SHA-256 is {found}, expected {expected}; {remedy}"
         raise DamagedDataError(message)
 
 
 def _reason(error: Exception, source: Source) -> str:
-    """Return why a download failed, without the tale of every attempt to connect."""
+    """Return why a download failed, without the details of every attempt to connect."""
     text = " ".join(str(error).split())
     return f"{urlsplit(source.address).hostname} cannot be reached" if "ConnectionPool(" in text else text
 
 
-def _missing(name: str, source: Source, place: Path, reason: str) -> MissingDataError:
+def _missing(name: str, source: Source, path: Path, reason: str) -> MissingDataError:
     return MissingDataError(
-        f"the file {name!r} is missing ({reason}); get it from {source.address} and put it at {str(place)!r}"
+        f"the file {name!r} is missing ({reason}); get it from {source.address} and put it at {str(path)!r}"
     )

@@ -1,41 +1,45 @@
-"""A dataset of the paper: a table, its target, and its standard splits."""
+"""A dataset of the paper: features, target and standard splits."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from epiboost._typing import AnyArray, Integers
+from epiboost._typing import Table as AnyTable
 
 Task = Literal["regression", "classification"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A dataset of the paper.
+    """A dataset of the paper, as `load` returns it.
+
+    Its text form is the name with the numbers of rows and columns.
 
     Attributes
     ----------
     name : str
     task : {"regression", "classification"}
-    X : array of shape (n, features), or data frame
-        Numbers, or a frame whose columns of text are categories.
-    y : array of shape (n,)
-        Numbers, or labels 0 and 1.
+    X : array or data frame of shape (n_samples, n_features)
+        Numbers, or a pandas frame whose text columns are categories.
+    y : array of shape (n_samples,)
+        Numbers, or the labels 0 and 1.
     splits : tuple of (train, test)
         Row numbers of each standard split; empty if there is none.
     """
 
     name: str
     task: Task
-    X: Any
+    X: AnyTable
     y: AnyArray
     splits: tuple[tuple[Integers, Integers], ...]
 
     @property
     def categories(self) -> list[str]:
         """Names of the columns that hold categories."""
-        dtypes = getattr(self.X, "dtypes", None)
-        return [] if not hasattr(self.X, "columns") else [n for n, kind in dtypes.items() if kind.kind == "O"]  # type: ignore[union-attr]
+        if not hasattr(self.X, "columns"):
+            return []
+        return [name for name, dtype in self.X.dtypes.items() if dtype.kind == "O"]
 
     def __str__(self) -> str:
-        """Say what it is and how large."""
+        """Return the name and the shape."""
         return f"{self.name} ({len(self.y):,} × {self.X.shape[1]})"

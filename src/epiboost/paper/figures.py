@@ -1,7 +1,7 @@
-"""The paper's figures: the heart, the spiral, and true against virtual ensembles on both.
+"""The paper's figures: the heart, the spiral, and true and virtual ensembles on both.
 
-Beside each picture stands a JSON file with what can be counted: how well knowledge uncertainty tells places without
-training rows from others, and how large it is there.
+Each picture comes with a JSON file of statistics: how well knowledge uncertainty separates places without training rows
+from places with training rows, and how large it is there.
 """
 
 import json
@@ -20,32 +20,44 @@ from epiboost._boosting.recipe import EnsembleKind
 from epiboost._files.atomic import whole_file
 from epiboost._optional import require
 from epiboost._posterior.uncertainty import Uncertainty
-from epiboost._typing import AnyArray, Floats
+from epiboost._typing import AnyArray, Floats, LibraryObject
 from epiboost.datasets import Heart, Spiral, make_heart, make_spiral, spiral_features
 from epiboost.paper.cells.provenance import versions
-from epiboost.paper.protocol import REHEARSAL, Protocol
+from epiboost.paper.protocol import QUICK, Protocol
 from epiboost.plots import HeatMap, MapDisplay, spiral_grid
 
 _HEART_RATE, _SPIRAL_RATE, _DEPTH = 0.3, 0.1, 6
 _SEED = 0
-_REACH, _RESOLUTION = 2.0, 160
-_FAR = 0.15  # a place is without rows if the next one is further off
+_HALF_WIDTH, _RESOLUTION = 2.0, 160
+_EMPTY_DISTANCE = 0.15  # a place is empty if the nearest row is further away
 _DOTS_PER_INCH = 110
-_PANEL = (4.2, 3.7)
-_COLOURED = 0.995
+_PANEL_SIZE = (4.2, 3.7)  # inches
+_COLOUR_QUANTILE = 0.995  # of the values; larger ones share the last colour
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Map:
-    """What a model says of the heart's cells or of places around the spiral."""
+class UncertaintyMap:
+    """Uncertainty of a model over the cells of the heart, or over a grid around the spiral.
+
+    Attributes
+    ----------
+    table : Heart or Spiral
+        The training table.
+    uncertainty : Uncertainty
+        One row per place of the map.
+    empty : array of bool, of shape (n_places,)
+        Whether a place has no training rows.
+    seconds : float
+        Training time.
+    """
 
     table: Heart | Spiral
     uncertainty: Uncertainty
     empty: AnyArray
     seconds: float
 
-    def to_json(self) -> dict[str, float]:
-        """Return what can be counted."""
+    def statistics(self) -> dict[str, float]:
+        """Return the statistics of the map."""
         knowledge, empty = self.uncertainty.knowledge, self.empty
         return {
             "knowledge_auc": float(roc_auc_score(empty, knowledge)),
@@ -58,7 +70,7 @@ class Map:
 
 
 def draw(name: str, folder: Path, protocol: Protocol, *, engine: str, n_jobs: int | None) -> list[Path]:
-    """Train, draw a figure and write it.
+    """Train the models of a figure, draw it and write it.
 
     Parameters
     ----------
@@ -71,30 +83,30 @@ def draw(name: str, folder: Path, protocol: Protocol, *, engine: str, n_jobs: in
     Returns
     -------
     list of paths
-        The picture, and the JSON file with what can be counted.
+        The picture, and the JSON file of statistics.
     """
     options = {"engine": engine, "n_jobs": n_jobs, "protocol": protocol}
     maps = _MAPS[name](options)
     figure = require("matplotlib.figure", extra="plot", purpose="drawing the figures").Figure(
-        figsize=(_PANEL[0] * _PANELS[name], _PANEL[1]), layout="constrained"
+        figsize=(_PANEL_SIZE[0] * _PANELS[name], _PANEL_SIZE[1]), layout="constrained"
     )
-    if protocol == REHEARSAL:
-        figure.suptitle("a rehearsal on tiny models")
+    if protocol == QUICK:
+        figure.suptitle("a quick run with tiny models")
     axes = list(np.ravel(figure.subplots(1, _PANELS[name])))
     {"heart": _draw_heart, "spiral": _draw_spiral, "virtual": _draw_virtual}[name](maps, axes)
     folder.mkdir(parents=True, exist_ok=True)
-    picture, counted = folder / f"{name}.png", folder / f"{name}.json"
+    picture, statistics = folder / f"{name}.png", folder / f"{name}.json"
     with whole_file(picture) as draft:
         figure.savefig(draft, dpi=_DOTS_PER_INCH)
-    with whole_file(counted) as draft:
-        rests_on = {"engine": engine, "seed": _SEED, "protocol": protocol.to_json(), "versions": versions(engine)}
-        found = {of: one.to_json() for of, one in maps.items()} | {"rests_on": rests_on}
-        draft.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return [picture, counted]
+    with whole_file(statistics) as draft:
+        provenance = {"engine": engine, "seed": _SEED, "protocol": protocol.to_json(), "versions": versions(engine)}
+        content = {title: one.statistics() for title, one in maps.items()} | {"rests_on": provenance}
+        draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    return [picture, statistics]
 
 
-def heart_map(ensemble: EnsembleKind, *, engine: str, n_jobs: int | None, protocol: Protocol) -> Map:
-    """Train on the heart, whose features are categories, and ask for its cells."""
+def heart_map(ensemble: EnsembleKind, *, engine: str, n_jobs: int | None, protocol: Protocol) -> UncertaintyMap:
+    """Train on the heart, with its features as categories, and predict its cells."""
     heart = make_heart(random_state=_SEED)
     options = _options(ensemble, _HEART_RATE, engine, n_jobs, protocol)
     if engine == "native":
@@ -103,19 +115,21 @@ def heart_map(ensemble: EnsembleKind, *, engine: str, n_jobs: int | None, protoc
     start = time.perf_counter()
     model.fit(heart.X.astype(str), heart.y)
     seconds = time.perf_counter() - start
-    return Map(heart, model.predict_uncertainty(heart.cells.X.astype(str)), heart.cells.inside.ravel(), seconds)
+    return UncertaintyMap(
+        heart, model.predict_uncertainty(heart.cells.X.astype(str)), heart.cells.inside.ravel(), seconds
+    )
 
 
-def spiral_map(ensemble: EnsembleKind, *, engine: str, n_jobs: int | None, protocol: Protocol) -> Map:
-    """Train on the spiral and ask for places all around it."""
+def spiral_map(ensemble: EnsembleKind, *, engine: str, n_jobs: int | None, protocol: Protocol) -> UncertaintyMap:
+    """Train on the spiral and predict a square grid around it."""
     spiral = make_spiral(random_state=_SEED)
     model = EpiBoostClassifier(**_options(ensemble, _SPIRAL_RATE, engine, n_jobs, protocol))
     start = time.perf_counter()
     model.fit(spiral.X, spiral.y)
     seconds = time.perf_counter() - start
-    places = spiral_grid(_RESOLUTION, _REACH)
-    empty = cKDTree(spiral.points).query(places)[0] > _FAR
-    return Map(spiral, model.predict_uncertainty(spiral_features(places)), empty, seconds)
+    places = spiral_grid(_RESOLUTION, _HALF_WIDTH)
+    empty = cKDTree(spiral.points).query(places)[0] > _EMPTY_DISTANCE
+    return UncertaintyMap(spiral, model.predict_uncertainty(spiral_features(places)), empty, seconds)
 
 
 def _options(
@@ -133,51 +147,51 @@ def _options(
     }
 
 
-def _draw_heart(maps: dict[str, Map], axes: list[Any]) -> None:
-    own = maps["heart, SGLB ensemble"]
-    cells = own.table.cells  # type: ignore[union-attr]  # it is a heart
+def _draw_heart(maps: dict[str, UncertaintyMap], axes: list[LibraryObject]) -> None:
+    heart = maps["heart, SGLB ensemble"]
+    cells = heart.table.cells  # type: ignore[union-attr]  # it is a heart
     shape = cells.inside.shape
-    data = own.uncertainty.data.reshape(shape)
+    data = heart.uncertainty.data.reshape(shape)
     limits = (0.0, float(max(np.nanmax(cells.data_uncertainty), data[~cells.inside].max())))
     heat_maps = [
         HeatMap("True data uncertainty", cells.data_uncertainty, limits),
         HeatMap("Estimated data uncertainty", data, limits),
-        HeatMap("Knowledge uncertainty", own.uncertainty.knowledge.reshape(shape)),
+        HeatMap("Knowledge uncertainty", heart.uncertainty.knowledge.reshape(shape)),
     ]
     MapDisplay(heat_maps, outline=cells.inside, x_label="$x_2$", y_label="$x_1$").plot(axes)
 
 
-def _draw_spiral(maps: dict[str, Map], axes: list[Any]) -> None:
-    own = maps["spiral, SGLB ensemble"]
-    points, labels = own.table.points, own.table.y  # type: ignore[union-attr]  # it is a spiral
+def _draw_spiral(maps: dict[str, UncertaintyMap], axes: list[LibraryObject]) -> None:
+    spiral = maps["spiral, SGLB ensemble"]
+    points, labels = spiral.table.points, spiral.table.y  # type: ignore[union-attr]  # it is a spiral
     axes[0].scatter(*points.T, c=labels, s=3, cmap="viridis")
-    axes[0].set(title="The spiral", xlim=(-_REACH, _REACH), ylim=(-_REACH, _REACH), aspect="equal")
-    _plane(axes[1], "Total uncertainty", own.uncertainty.total)
-    _plane(axes[2], "Knowledge uncertainty", own.uncertainty.knowledge)
+    axes[0].set(title="The spiral", xlim=(-_HALF_WIDTH, _HALF_WIDTH), ylim=(-_HALF_WIDTH, _HALF_WIDTH), aspect="equal")
+    _draw_plane(axes[1], "Total uncertainty", spiral.uncertainty.total)
+    _draw_plane(axes[2], "Knowledge uncertainty", spiral.uncertainty.knowledge)
 
 
-def _draw_virtual(maps: dict[str, Map], axes: list[Any]) -> None:
-    for axis, (title, own) in zip(axes, maps.items(), strict=True):
-        knowledge = own.uncertainty.knowledge
-        if isinstance(own.table, Heart):
-            inside = own.table.cells.inside
+def _draw_virtual(maps: dict[str, UncertaintyMap], all_axes: list[LibraryObject]) -> None:
+    for axes, (title, one) in zip(all_axes, maps.items(), strict=True):
+        knowledge = one.uncertainty.knowledge
+        if isinstance(one.table, Heart):
+            inside = one.table.cells.inside
             heat_map = HeatMap(title, knowledge.reshape(inside.shape))
-            MapDisplay([heat_map], outline=inside, x_label="$x_2$", y_label="$x_1$").plot([axis])
+            MapDisplay([heat_map], outline=inside, x_label="$x_2$", y_label="$x_1$").plot([axes])
         else:
-            _plane(axis, title, knowledge)
+            _draw_plane(axes, title, knowledge)
 
 
-def _plane(axis: Any, title: str, values: Floats) -> None:  # noqa: ANN401 (matplotlib is imported late)
-    places = np.linspace(-_REACH, _REACH, _RESOLUTION)
+def _draw_plane(axes: LibraryObject, title: str, values: Floats) -> None:
+    places = np.linspace(-_HALF_WIDTH, _HALF_WIDTH, _RESOLUTION)
     grid = values.reshape(_RESOLUTION, _RESOLUTION)
-    highest = float(np.quantile(grid, _COLOURED)) or None
-    image = axis.pcolormesh(places, places, grid, cmap="viridis", vmin=0.0, vmax=highest, rasterized=True)
-    axis.figure.colorbar(image, ax=axis, shrink=0.85, label="nats", extend="max" if highest else "neither")
-    axis.set(title=title, aspect="equal")
+    highest = float(np.quantile(grid, _COLOUR_QUANTILE)) or None
+    image = axes.pcolormesh(places, places, grid, cmap="viridis", vmin=0.0, vmax=highest, rasterized=True)
+    axes.figure.colorbar(image, ax=axes, shrink=0.85, label="nats", extend="max" if highest else "neither")
+    axes.set(title=title, aspect="equal")
 
 
 Options = dict[str, Any]
-_MAPS: dict[str, Callable[[Options], dict[str, Map]]] = {
+_MAPS: dict[str, Callable[[Options], dict[str, UncertaintyMap]]] = {
     "heart": lambda options: {"heart, SGLB ensemble": heart_map("sglb", **options)},
     "spiral": lambda options: {"spiral, SGLB ensemble": spiral_map("sglb", **options)},
     "virtual": lambda options: {

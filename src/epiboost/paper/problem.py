@@ -1,4 +1,4 @@
-"""A dataset as the experiments see it: one array of numbers, folds, and rows from outside the domain."""
+"""Datasets as the experiments use them: one numeric array, folds, and out-of-domain rows."""
 
 import zlib
 from dataclasses import dataclass
@@ -16,8 +16,9 @@ from epiboost.paper.protocol import CLASS_VALIDATION_SHARE, TEST_SHARE, VALIDATI
 
 REGRESSION = ("boston", "concrete", "energy", "kin8nm", "naval", "power", "protein", "wine", "yacht", "year")
 CLASSIFICATION = ("adult", "amazon", "click", "internet", "appetency", "churn", "upselling", "kick")
-_FROM_SLICES = ("appetency", "churn", "upselling", "year")
-_MOST_FOLDS = {"protein": 5, "year": 1}
+DATASETS = (*REGRESSION, *CLASSIFICATION)
+_OOD_FROM_SLICES = ("appetency", "churn", "upselling", "year")
+_FEWER_FOLDS = {"protein": 5, "year": 1}
 ROWS = {
     "boston": 506,
     "concrete": 1030,
@@ -38,7 +39,7 @@ ROWS = {
     "upselling": 50_000,
     "kick": 72_983,
 }
-"""The sizes that the paper gives."""
+"""Number of rows per dataset, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,16 +48,19 @@ class Fold:
 
     Attributes
     ----------
-    X, y : arrays of shape (n, features), (n,)
-        The training part.
+    task : {"regression", "classification"}
+    X, y : arrays of shape (n_train, n_features), (n_train,)
+        Training rows.
     fit, validation : arrays of int
-        Rows of the training part that the grid learns from, and those it is judged on.
-    X_test, y_test : arrays
-        The in-domain rows that everything is judged on.
-    X_out : array of shape (n_test, features) or None
-        Rows from outside; None if their source is not here.
+        Training rows on which the models of the grid are trained, and those on which they are evaluated.
+    X_test, y_test : arrays of shape (n_test, n_features), (n_test,)
+        In-domain test rows.
+    X_ood : array of shape (n_test, n_features) or None
+        Out-of-domain rows; None if their source is not available.
     categorical : tuple of int
-        Columns that hold codes of categories.
+        Columns that hold category codes.
+    single_split : bool
+        Whether the dataset has one split only, so that significance is tested over its test rows.
     """
 
     task: Task
@@ -66,14 +70,14 @@ class Fold:
     validation: Integers
     X_test: Floats
     y_test: AnyArray
-    X_out: Floats | None
+    X_ood: Floats | None
     categorical: tuple[int, ...]
-    by_rows: bool
+    single_split: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """A dataset in numbers; categories are codes."""
+    """A dataset as one numeric array, with categories replaced by codes, and its splits."""
 
     name: str
     task: Task
@@ -83,16 +87,15 @@ class Problem:
     categorical: tuple[int, ...]
 
     def fold(self, number: int) -> Fold:
-        """Return a split, with validation rows and rows from outside."""
+        """Return one split, with validation rows and out-of-domain rows."""
         train, test = self.splits[number]
         X, y = self.X[train], self.y[train]
         rows = np.arange(len(train))
         if self.task == "regression":
-            edge = int((1.0 - VALIDATION_SHARE) * len(train))
-            fit, validation = rows[:edge], rows[edge:]
+            n_fit = int((1.0 - VALIDATION_SHARE) * len(train))
+            fit, validation = rows[:n_fit], rows[n_fit:]
         else:
             fit, validation = train_test_split(rows, test_size=CLASS_VALIDATION_SHARE, stratify=y, random_state=0)
-        outside = outside_rows(X, self.categorical, len(test), source_of=self.name, seed=number)
         return Fold(
             task=self.task,
             X=X,
@@ -101,26 +104,26 @@ class Problem:
             validation=validation,
             X_test=self.X[test],
             y_test=self.y[test],
-            X_out=outside,
+            X_ood=out_of_domain_rows(X, self.categorical, len(test), dataset=self.name, seed=number),
             categorical=self.categorical,
-            by_rows=len(self.splits) == 1,
+            single_split=len(self.splits) == 1,
         )
 
 
 def n_folds(name: str) -> int:
-    """Return how many standard splits a dataset has, without reading it."""
-    return _MOST_FOLDS.get(name, 20) if name in REGRESSION else 1
+    """Return the number of standard splits of a dataset, without reading it."""
+    return _FEWER_FOLDS.get(name, 20) if name in REGRESSION else 1
 
 
-def problem(name: str) -> Problem:
-    """Read a dataset and turn its categories into codes, in the order of their names."""
+def load_problem(name: str) -> Problem:
+    """Load a dataset and replace its categories by codes, in alphabetical order."""
     return _read(name, str(data_folder()))
 
 
 @cache
 def _read(name: str, _folder: str) -> Problem:
     table = load(name)
-    X, categorical = _in_numbers(table)
+    X, categorical = _numeric(table)
     splits = table.splits
     if not splits:
         rows = np.arange(len(table.y))
@@ -128,62 +131,65 @@ def _read(name: str, _folder: str) -> Problem:
     return Problem(name, table.task, X, table.y, splits, categorical)
 
 
-def outside_rows(X: Floats, categorical: tuple[int, ...], n: int, *, source_of: str, seed: int) -> Floats | None:
-    """Draw rows from another dataset and give them the means and deviations of the training columns.
+def out_of_domain_rows(
+    X: Floats, categorical: tuple[int, ...], n_rows: int, *, dataset: str, seed: int
+) -> Floats | None:
+    """Draw rows from another dataset and rescale them to the means and deviations of the training columns.
 
-    Column j comes from column j of the source, categories are drawn uniformly from those of the training part. Where
-    the source has fewer rows than are wanted, it is gone through again.
+    Column j comes from column j of the source. Categories are drawn uniformly from those of the training rows. If the
+    source has too few rows, they are repeated.
 
     Parameters
     ----------
-    X : array of shape (n_train, features)
-        The training part.
+    X : array of shape (n_train, n_features)
+        Training rows.
     categorical : tuple of int
-        Columns of codes.
-    n : int
-        Rows wanted.
-    source_of : str
-        The dataset they are to lie outside of.
+        Columns that hold category codes.
+    n_rows : int
+        Number of rows to draw.
+    dataset : str
+        The dataset whose domain the rows are outside of.
     seed : int
 
     Returns
     -------
-    array of shape (n, features) or None
-        None if the source is not here, or not whole.
+    array of shape (n_rows, n_features) or None
+        None if the source is missing or damaged.
     """
     try:
-        source = outside_source(source_of)
+        source = out_of_domain_source(dataset)
     except (MissingDataError, DamagedDataError):
         return None
-    rng = np.random.default_rng([seed, zlib.crc32(source_of.encode())])
-    order = np.resize(rng.permutation(len(source)), n)
+    rng = np.random.default_rng([seed, zlib.crc32(dataset.encode())])
+    order = np.resize(rng.permutation(len(source)), n_rows)
     columns = np.arange(X.shape[1]) % source.shape[1]
     rows = source[np.ix_(order, columns)]
-    spread = rows.std(axis=0)
-    rows = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    deviation = rows.std(axis=0)
+    rows = (rows - rows.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
     with np.errstate(invalid="ignore"):
-        outside: Floats = rows * np.nanstd(X, axis=0) + np.nanmean(X, axis=0)
+        X_ood: Floats = rows * np.nanstd(X, axis=0) + np.nanmean(X, axis=0)
     for column in categorical:
-        outside[:, column] = rng.choice(np.unique(X[:, column]), size=n)
-    return outside
+        X_ood[:, column] = rng.choice(np.unique(X[:, column]), size=n_rows)
+    return X_ood
 
 
-def outside_source(dataset: str) -> Floats:
-    """Return the rows that lie outside of a dataset, before they are rescaled."""
-    return _external(dataset in _FROM_SLICES, str(data_folder()))
+def out_of_domain_source(dataset: str) -> Floats:
+    """Return the rows from which out-of-domain rows of a dataset are drawn, before rescaling."""
+    return _read_source(dataset in _OOD_FROM_SLICES, str(data_folder()))
 
 
-def outside_file(dataset: str) -> str:
-    """Return the file that the rows outside of a dataset come from."""
-    return SLICES if dataset in _FROM_SLICES else songs_file()
+def out_of_domain_file(dataset: str) -> str:
+    """Return the name of the file from which out-of-domain rows of a dataset are drawn."""
+    return SLICES if dataset in _OOD_FROM_SLICES else songs_file()
 
 
 @cache
-def _external(from_slices: bool, _folder: str) -> Floats:
+def _read_source(from_slices: bool, _folder: str) -> Floats:
     return slices() if from_slices else songs()
 
 
-def _in_numbers(table: Table) -> tuple[Floats, tuple[int, ...]]:
+def _numeric(table: Table) -> tuple[Floats, tuple[int, ...]]:
+    """Return the features as one array, and the positions of the columns that hold category codes."""
     if isinstance(table.X, np.ndarray):
         return table.X, ()
     X = np.empty(table.X.shape)

@@ -1,8 +1,8 @@
-"""The numbers of the paper's protocol, in one place.
+"""Settings of the paper's experiments.
 
-They are from the appendix of the paper; where it is silent they are as in the code that its authors published: the
-validation rows of a regression are the last fifth of the training rows as the standard split lists them, a single model
-is the first chain of its ensemble, and column j of the out-of-domain rows comes from column j of the external file.
+They come from the appendix of the paper. Where it gives no value, they follow the code that its authors published: the
+validation rows of a regression are the last fifth of the training rows in the order of the standard split, a single
+model is the first chain of its ensemble, and column j of the out-of-domain rows comes from column j of the source.
 """
 
 from dataclasses import asdict, dataclass
@@ -15,20 +15,20 @@ from epiboost._typing import AnyArray
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What every cell of a run has in common.
+    """Settings that all cells of a run share.
 
     Attributes
     ----------
     n_estimators : int
-        Trees of a chain, and of a random forest.
+        Number of trees per chain, and per random forest.
     n_members : int
-        Chains or forests of an ensemble, and parts of a virtual one.
-    depths, rates : tuples
-        The grid; its best pair by validation likelihood is taken.
+        Number of chains or forests per ensemble, and of members of a virtual ensemble.
+    depths, rates : tuple
+        The grid of tree depths and learning rates; the pair of smallest validation loss is used.
     forest_depth : int
-        Levels of a random forest's trees.
+        Depth of the trees of a random forest.
     largest_temperature : float
-        See `temperature`.
+        Upper bound of `temperature`.
     """
 
     n_estimators: int = 1000
@@ -39,12 +39,12 @@ class Protocol:
     largest_temperature: float = 1.0
 
     def temperature(self, y: AnyArray) -> float:
-        """Return the temperature that gives the noise of the paper to a regression of this target.
+        """Return the temperature at which our Langevin noise equals the paper's, for a regression target.
 
-        The paper's noise has the variance 2 / (N ε) in the units of the target, whatever they are. Ours is measured by
-        the target's standard deviation, so the paper's is a temperature of one over the target's variance. It is held
-        to 1: of a target of small variance (naval's is 0.0002) the noise would drown everything. The paper's models do
-        not suffer from it, because with CatBoost's Newton steps noise reaches the choice of splits, not leaf values.
+        The paper's noise has the variance 2 / (N ε) in units of the target. Ours is measured in standard deviations of
+        the target, so the paper's noise is a temperature of 1 / Var(y). It is limited to `largest_temperature`: for a
+        target of small variance (0.0002 for naval) the noise would hide the signal. The paper's models do not suffer
+        from this, because with CatBoost's Newton steps noise affects the choice of splits and not the leaf values.
 
         >>> PAPER.temperature(np.array([0.0, 10.0])), PAPER.temperature(np.array([0.0, 0.1]))
         (0.04, 1.0)
@@ -52,21 +52,21 @@ class Protocol:
         return min(self.largest_temperature, 1.0 / float(np.var(y)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON reads it back."""
+        """Return the settings with lists for tuples, as a JSON file gives them back."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
 PAPER = Protocol()
-REHEARSAL = Protocol(n_estimators=20, n_members=2, depths=(3,), rates=(0.1,), forest_depth=3)
-"""Small enough for a look at everything within a minute; its figures mean nothing."""
+QUICK = Protocol(n_estimators=20, n_members=2, depths=(3,), rates=(0.1,), forest_depth=3)
+"""Tiny models, to try everything within a minute; the results are meaningless."""
 
 VALIDATION_SHARE = 0.2
 TEST_SHARE, CLASS_VALIDATION_SHARE = 0.2, 0.15 / 0.8
 SHORT_CHAINS = ((10, 10), (20, 20))
-"""Ensembles of the budget table: members, and what divides the trees and multiplies the rate."""
+"""Ensembles of the budget table: number of members, and the factor that divides the trees and multiplies the rate."""
 
 LARGEST_RATE = 1.0
-"""A learning rate above one overshoots every step, and is not allowed; short chains are held to it."""
+"""Upper bound of the learning rate of short chains; above one every step overshoots."""
 
 SIGNIFICANCE = 0.05
-"""A method whose p-value against the best one is above is not told apart from it."""
+"""A method whose p-value against the best method is above this is not significantly worse."""

@@ -1,4 +1,4 @@
-"""From the name of an experiment to tables and figures: what ``epiboost reproduce`` does."""
+"""Reproduce experiments of the paper: the entry point of ``epiboost reproduce``."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -6,284 +6,261 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from epiboost._files.atomic import whole_file
 from epiboost.datasets import DamagedDataError, MissingDataError
 from epiboost.paper import figures, runner
 from epiboost.paper.cells import cell as cells
-from epiboost.paper.cells import provenance as origin
-from epiboost.paper.cells.cell import Content, Key
-from epiboost.paper.cells.results import Results, collect
-from epiboost.paper.experiments import ENGINES, EXPERIMENTS, GROUPS, keys_of, named
+from epiboost.paper.cells.cell import CellKey
+from epiboost.paper.cells.provenance import warnings_about
+from epiboost.paper.experiments import (
+    ENGINES,
+    EXPERIMENTS,
+    GROUPS,
+    cell_keys,
+    expand_name,
+    experiment_of,
+    is_figure,
+)
 from epiboost.paper.methods.registry import METHODS
-from epiboost.paper.problem import CLASSIFICATION, REGRESSION, outside_source, problem
-from epiboost.paper.progress import view
-from epiboost.paper.protocol import PAPER, REHEARSAL, Protocol
-from epiboost.paper.tables import build as tables
-from epiboost.paper.tables import render
-from epiboost.paper.tables.costs import costs
-from epiboost.paper.tables.differences import far_from_published, listed
-from epiboost.paper.tables.engines import beside
-from epiboost.paper.tables.findings import findings
+from epiboost.paper.problem import DATASETS, load_problem, out_of_domain_source
+from epiboost.paper.progress import show_progress
+from epiboost.paper.protocol import PAPER, QUICK, Protocol
+from epiboost.paper.tables.write import write_tables
 
-REHEARSED = "A rehearsal on tiny models: these figures mean nothing."
+QUICK_NOTE = "A quick run with tiny models: these results are meaningless."
+_TABLES_OF_GROUPS = ("uncertainty", "prediction", "budget")
 
 
-class NothingRunError(ValueError):
-    """An order of which nothing could be done."""
+class NoResultsError(ValueError):
+    """None of the requested cells is available or can be computed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """What a user asks for.
+class RunOptions:
+    """Options of a run, as the command line gives them.
+
+    Unknown names of datasets and engines raise a `ValueError`.
 
     Attributes
     ----------
     engine : str
-        Of the boosted methods.
-    datasets : tuple of str or None
-        Only these; None is all.
-    folds : int or None
-        The first so many of each dataset; None is all.
-    jobs : int
-        Processes.
+        Engine of the boosted methods.
+    datasets, folds : tuple of str or None, int or None
+        Restrict to these datasets, and to this many first folds of each; None means all.
+    n_jobs : int
+        Number of processes.
     out : path
-        The folder of cells, tables and figures.
+        Folder of cells, tables and figures.
     quick : bool
-        A rehearsal on tiny models, in a folder of its own within `out`.
+        Try everything with tiny models, in the subfolder ``quick`` of `out`.
     renew : bool
-        Do cells of an earlier revision again.
+        Run cells of an earlier revision again.
     run : bool
-        Whether cells are done and figures drawn; otherwise tables are built from what is there.
+        Whether cells are run and figures drawn; otherwise tables are built from existing cells.
     """
 
     engine: str = "native"
     datasets: tuple[str, ...] | None = None
     folds: int | None = None
-    jobs: int = 1
+    n_jobs: int = 1
     out: Path = Path("reproduction")
     quick: bool = False
     renew: bool = False
     run: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what is not known."""
+        """Check the names of datasets and engine."""
         if self.datasets is not None and not self.datasets:
-            message = "datasets must name at least one; got none"
+            message = "datasets must name at least one dataset; got none"
             raise ValueError(message)
         if self.engine not in ENGINES:
             message = f"engine must be one of {', '.join(ENGINES)}; got {self.engine!r}"
             raise ValueError(message)
         for name in self.datasets or ():
-            if name not in (*REGRESSION, *CLASSIFICATION):
-                known = ", ".join(sorted((*REGRESSION, *CLASSIFICATION)))
-                message = f"there is no dataset {name!r}; there are {known}"
+            if name not in DATASETS:
+                message = f"there is no dataset {name!r}; choose from {', '.join(sorted(DATASETS))}"
                 raise ValueError(message)
 
     @property
     def protocol(self) -> Protocol:
-        """The numbers of the run."""
-        return REHEARSAL if self.quick else PAPER
+        """The settings of the experiments."""
+        return QUICK if self.quick else PAPER
 
     @property
     def root(self) -> Path:
-        """The folder of cells, tables and figures; a rehearsal never meets what is real."""
+        """Folder of cells, tables and figures; quick runs have a folder of their own."""
         return self.out / "quick" if self.quick else self.out
 
     @property
     def cells(self) -> Path:
-        """The folder of cells."""
+        """Folder of cells."""
         return self.root / "cells"
 
-    def keys(self, name: str) -> list[Key]:
-        """Return the cells of an experiment."""
-        return keys_of(name, engine=self.engine, datasets=self.datasets, folds=self.folds)
+    def keys(self, name: str) -> list[CellKey]:
+        """Return the keys of the cells that an experiment needs."""
+        return cell_keys(name, engine=self.engine, datasets=self.datasets, folds=self.folds)
+
+    def picture(self, name: str) -> Path:
+        """Return the path of a figure."""
+        return self.root / "figures" / self.engine / f"{name.removeprefix('figure:')}.png"
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """How far an experiment is."""
+class ExperimentStatus:
+    """How many of the cells of an experiment are done; a figure counts as one."""
 
     name: str
-    about: str
+    description: str
     done: int
     total: int
 
     def __str__(self) -> str:
-        """Say it in a line."""
-        return (
-            f"{self.name:20} {self.done:5} of {self.total:5} {'picture' if self.is_picture else 'cells':8} {self.about}"
-        )
-
-    @property
-    def is_picture(self) -> bool:
-        """Whether it is drawn, and has no cells."""
-        return self.name.startswith("figure:")
+        """Return one line for the list of experiments."""
+        unit = "picture" if is_figure(self.name) else "cells"
+        return f"{self.name:20} {self.done:5} of {self.total:5} {unit:8} {self.description}"
 
 
-def states(order: Order) -> list[State]:
-    """Return how far each experiment is, in the order of the paper; those without cells in the order are left out."""
-    found = []
+def experiment_statuses(options: RunOptions) -> list[ExperimentStatus]:
+    """Return the status of each experiment, in the order of the paper; those without any cell are left out."""
+    statuses = []
     for name, experiment in {**EXPERIMENTS, **GROUPS}.items():
-        if name.startswith("figure:"):
-            done = int(_picture(order, name).is_file())
-            found.append(State(name, experiment.about, done, 1))
-        elif keys := order.keys(name):
-            left, _ = runner.pending(order.cells, keys, order.protocol, renew=order.renew)
-            found.append(State(name, experiment.about, len(keys) - len(left), len(keys)))
-    return found
+        if is_figure(name):
+            done = int(options.picture(name).is_file())
+            statuses.append(ExperimentStatus(name, experiment.description, done, 1))
+        elif keys := options.keys(name):
+            pending, _ = runner.find_pending(options.cells, keys, options.protocol, renew=options.renew)
+            statuses.append(ExperimentStatus(name, experiment.description, len(keys) - len(pending), len(keys)))
+    return statuses
 
 
-def reproduce(name: str, order: Order) -> Iterable[str]:
-    """Run what is not done yet, then write tables and figures; tell a line at a time what a user should know.
+def reproduce(name: str, options: RunOptions) -> Iterable[str]:
+    """Run the missing cells of an experiment, write its tables and figures, and yield messages for the user.
 
     Parameters
     ----------
     name : str
-        An experiment, a group of them, or ``"all"``.
-    order : Order
+        An experiment, a group of experiments, or ``"all"``.
+    options : RunOptions
 
     Raises
     ------
-    NothingRunError
-        If there is nothing to build a table from: no cell that was asked for is there or can be made.
+    NoResultsError
+        If none of the requested cells is available or can be computed.
     """
-    names = named(name)
-    _refuse_what_does_not_fit(name, names, order)
-    _make_folder(order.root)
-    keys = list(dict.fromkeys(key for one in names for key in order.keys(one)))
-    left, damaged = runner.pending(order.cells, keys, order.protocol, renew=order.renew)
-    done = len(keys) - len(left) - sum(event.kind == "unknown" for event in damaged)
-    yield from (event.text for event in damaged)
-    if order.run:
-        left, no_source, notes = available(left)
-        yield from notes
-        yield from not_installed(names)
-        if no_source:
-            before = len(left)
-            left, _ = runner.pending(order.cells, left, order.protocol, renew=order.renew, no_source=no_source)
-            done += before - len(left)
-        if done or left:
-            yield f"{done} of {done + len(left)} cells are done, {len(left)} are to do"
-        with (
-            view(left, jobs=order.jobs) as note,
-            closing(runner.run(order.cells, left, order.protocol, jobs=order.jobs)) as events,
-        ):
-            for event in events:
-                note(event)
-        done += len(left)
-        for one in names:
-            if one.startswith("figure:"):
-                yield from (f"Wrote {path}" for path in _draw(one, order))
+    names = expand_name(name)
+    _check_options(name, names, options)
+    _make_writable(options.root)
+    keys = list(dict.fromkeys(key for one in names for key in options.keys(one)))
+    pending, unusable = runner.find_pending(options.cells, keys, options.protocol, renew=options.renew)
+    done = len(keys) - len(pending) - sum(event.kind == "unknown" for event in unusable)
+    yield from (event.text for event in unusable)
+    if options.run:
+        pending, kept, messages = _select_runnable(pending, options)
+        yield from messages
+        yield from missing_packages(names)
+        done += kept
+        if done or pending:
+            yield f"{done} of {done + len(pending)} cells are done, {len(pending)} to run"
+        _run(pending, options)
+        done += len(pending)
+        for one in filter(is_figure, names):
+            yield from (f"Wrote {path}" for path in _draw(one, options))
     if keys and not done:
-        message = "no table was written: none of the cells that were asked for is there or can be made"
-        raise NothingRunError(message)
-    yield from write_tables(names, order)
+        message = "no table was written: none of the requested cells is available or can be computed"
+        raise NoResultsError(message)
+    yield from _write_tables(names, options)
 
 
-def _refuse_what_does_not_fit(name: str, names: Sequence[str], order: Order) -> None:
-    """Refuse datasets that the experiments do not have, and options of tables for a figure."""
-    known = dict.fromkeys(dataset for one in names for dataset in (EXPERIMENTS.get(one) or GROUPS[one]).datasets)
+def _check_options(name: str, names: Sequence[str], options: RunOptions) -> None:
+    """Check that the experiments have the requested datasets, and that figures get no options of tables."""
+    known = dict.fromkeys(dataset for one in names for dataset in experiment_of(one).datasets)
     if not known:
-        if order.datasets is not None or order.folds is not None or not order.run:
-            message = f"{name} has no datasets, folds or cells; leave those options out"
+        if options.datasets is not None or options.folds is not None or not options.run:
+            message = f"{name} has no datasets, folds or cells; leave out these options"
             raise ValueError(message)
         return
-    for dataset in order.datasets or ():
+    for dataset in options.datasets or ():
         if dataset not in known:
-            message = f"{name} has no dataset {dataset!r}; it has {', '.join(known)}"
+            message = f"{name} has no dataset {dataset!r}; choose from {', '.join(known)}"
             raise ValueError(message)
 
 
-def _make_folder(folder: Path) -> None:
-    """Find out before hours of work whether it can be kept."""
+def _make_writable(folder: Path) -> None:
+    """Create the folder, and check that it can be written to before hours of work."""
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK):
         raise PermissionError(13, "cannot be written to", str(folder))
 
 
-def available(keys: Sequence[Key]) -> tuple[list[Key], set[str], list[str]]:
-    """Return the cells whose data can be had, the datasets without rows from outside, and what to say of the others."""
-    missing, no_source, notes, sources = set(), set(), [], set()
+def _select_runnable(pending: Sequence[CellKey], options: RunOptions) -> tuple[list[CellKey], int, list[str]]:
+    """Return the cells whose data are available, the number of existing cells to keep, and messages.
+
+    Existing cells without out-of-domain rows are kept if the source of those rows is not available.
+    """
+    available, without_ood, messages = check_data(pending)
+    if not without_ood:
+        return available, 0, messages
+    runnable, _ = runner.find_pending(
+        options.cells, available, options.protocol, renew=options.renew, without_ood=without_ood
+    )
+    return runnable, len(available) - len(runnable), messages
+
+
+def check_data(keys: Sequence[CellKey]) -> tuple[list[CellKey], set[str], list[str]]:
+    """Return the cells whose data are available, the datasets without out-of-domain rows, and messages."""
+    missing, without_ood, messages, sources = set(), set(), [], set()
     for dataset in dict.fromkeys(key.dataset for key in keys):
         try:
-            problem(dataset)
+            load_problem(dataset)
         except (MissingDataError, DamagedDataError) as error:
             missing.add(dataset)
-            notes.append(f"{dataset} is left out: {error}")
+            messages.append(f"{dataset} is left out: {error}")
             continue
         try:
-            outside_source(dataset)
+            out_of_domain_source(dataset)
         except (MissingDataError, DamagedDataError) as error:
-            no_source.add(dataset)
+            without_ood.add(dataset)
             sources.add(str(error))
-    notes += [f"out-of-domain figures are left out: {source}" for source in sorted(sources)]
-    return [key for key in keys if key.dataset not in missing], no_source, notes
+    messages += [f"out-of-domain results are left out: {source}" for source in sorted(sources)]
+    return [key for key in keys if key.dataset not in missing], without_ood, messages
 
 
-def not_installed(names: Sequence[str]) -> list[str]:
-    """Return what to say of methods whose package is not here; their figures are quoted."""
-    wanted = {method for name in names for method in (EXPERIMENTS.get(name) or GROUPS[name]).methods}
+def missing_packages(names: Sequence[str]) -> list[str]:
+    """Return one message per method whose package is not installed; its published results are quoted."""
+    methods = {method for name in names for method in experiment_of(name).methods}
     return [
-        f"{name} is not run, its published figures are quoted: the package {method.package!r} is not installed"
+        f"{name} is not run, its published results are quoted: the package {method.package!r} is not installed"
         for name, method in METHODS.items()
-        if name in wanted and not method.is_there
+        if name in methods and not method.is_installed
     ]
 
 
-def write_tables(names: Sequence[str], order: Order) -> Iterable[str]:
-    """Build tables from the cells of the protocol that are there, whoever made them, and write them in three forms.
+def _run(pending: Sequence[CellKey], options: RunOptions) -> None:
+    with (
+        show_progress(pending, n_processes=options.n_jobs) as callback,
+        closing(runner.run(options.cells, pending, options.protocol, n_processes=options.n_jobs)) as events,
+    ):
+        for event in events:
+            callback(event)
 
-    Tables are of all datasets, whichever were asked for; a damaged cell is named and left out.
-    """
-    wanted = [name.removeprefix("table:") for name in names if name.startswith("table:")]
+
+def _write_tables(names: Sequence[str], options: RunOptions) -> Iterable[str]:
+    """Write tables from all cells of the protocol, of all datasets; yield messages for the user."""
+    tables = [name.removeprefix("table:") for name in names if name.startswith("table:")]
     if set(names) & set(GROUPS):
-        wanted += ["uncertainty", "prediction", "budget"]
-    if not wanted:
+        tables += _TABLES_OF_GROUPS
+    if not tables:
         return
-    found, notes = cells.all_cells(order.cells)
-    yield from (f"{note}; it is left out of the tables: remove it, or run its experiment" for note in notes)
-    contents = [content for content in found if content["protocol"] == order.protocol.to_json()]
+    found, invalid = cells.read_all(options.cells)
+    yield from (f"{message}; it is left out of the tables: remove it, or run its experiment" for message in invalid)
+    contents = [content for content in found if content["protocol"] == options.protocol.to_json()]
     if len(contents) < len(found):
         yield f"{len(found) - len(contents)} cells of another protocol are left out of the tables"
-    yield from (f"{note}; --renew does them again" for note in origin.notes_on(contents))
-    results = collect(contents, order.engine)
-    folder = order.root / "tables" / order.engine
-    note = REHEARSED if order.quick else ""
-    for table in dict.fromkeys(wanted):
-        entries = tables.build(table, results)
-        yield _write(folder / f"{table}.md", render.markdown(table, entries, note=note))
-        yield _write(folder / f"{table}.tex", render.latex(table, entries, note=note))
-        yield _write(folder / f"{table}.csv", render.table_csv(table, entries, engine=order.engine))
-    head = f"{note}\n\n" if note else ""
-    yield _write(folder / "costs.md", head + costs(results, others=order.engine == ENGINES[0]))
-    yield _write(folder / "findings.md", head + in_list(results))
-    yield _write(folder / "differences.md", head + listed(far_from_published(results)))
-    if both := beside({name: collect(contents, name) for name in engines_of(contents)}):
-        yield _write(folder.parent / "engines.md", head + both)
+    yield from (f"{message}; --renew runs them again" for message in warnings_about(contents))
+    note = QUICK_NOTE if options.quick else ""
+    paths = write_tables(options.root / "tables", dict.fromkeys(tables), contents, engine=options.engine, note=note)
+    yield from (f"Wrote {path}" for path in paths)
 
 
-def engines_of(contents: Sequence[Content]) -> list[str]:
-    """Return the boosting engines that have cells."""
-    found = {content["engine"] for content in contents}
-    return [name for name in ENGINES if name in found]
-
-
-def in_list(results: Results) -> str:
-    """Return what was found as a Markdown list."""
-    return "".join(f"- {finding}\n" for finding in findings(results))
-
-
-def _draw(name: str, order: Order) -> list[Path]:
-    folder = _picture(order, name).parent
-    return figures.draw(name.removeprefix("figure:"), folder, order.protocol, engine=order.engine, n_jobs=None)
-
-
-def _picture(order: Order, name: str) -> Path:
-    return order.root / "figures" / order.engine / f"{name.removeprefix('figure:')}.png"
-
-
-def _write(path: Path, text: str) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as draft:
-        draft.write_text(text, encoding="utf-8")
-    return f"Wrote {path}"
+def _draw(name: str, options: RunOptions) -> list[Path]:
+    picture = options.picture(name)
+    return figures.draw(picture.stem, picture.parent, options.protocol, engine=options.engine, n_jobs=None)

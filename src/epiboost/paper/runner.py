@@ -1,7 +1,7 @@
-"""Run the cells that are not there yet, some at a time, and lose at most those in work when stopped.
+"""Run the cells that are missing, in parallel; a run that is stopped loses at most the cells that were running.
 
-The unit of work is a fold of a dataset: its methods run one after the other in one process, because some build on
-others. With one job the work is done here, on all cores; with several, each has a process of its own.
+The cells of one fold run one after the other in one process, because some methods reuse the results of others. With one
+job everything runs in this process, on all cores; with several, each job is a process of its own.
 """
 
 import multiprocessing
@@ -17,156 +17,161 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from epiboost.paper.cells import cell as cells
-from epiboost.paper.cells.cell import Content, DamagedCellError, Key, UnknownCellError
-from epiboost.paper.cells.provenance import cores, why_older
-from epiboost.paper.methods import registry as methods
+from epiboost.paper.cells.cell import CellKey, Content, DamagedCellError, UnknownCellError
+from epiboost.paper.cells.provenance import available_cores, why_outdated
+from epiboost.paper.methods import registry
 from epiboost.paper.methods.registry import METHODS
 from epiboost.paper.protocol import Protocol
 
-Unit = tuple[Key, ...]
-_LOOK_FOR_PARENT = 1.0  # seconds
+CellsOfFold = tuple[CellKey, ...]
+_PARENT_CHECK_INTERVAL = 1.0  # seconds
 
 
 class WorkerDiedError(ChildProcessError):
-    """A process that ended before its cell was done."""
+    """A worker process ended before its cell was finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened.
+    """A cell was started or finished, or its file cannot be used.
 
     Attributes
     ----------
     kind : {"started", "done", "damaged", "unknown"}
-    key : Key
+    key : CellKey
     text : str
-        What a user should read, if anything.
+        Message for the user, if any.
     seconds : float
-        That the cell took.
+        Run time of a cell that is done.
     """
 
-    kind: str
-    key: Key
+    kind: Literal["started", "done", "damaged", "unknown"]
+    key: CellKey
     text: str = ""
     seconds: float = 0.0
 
 
-def pending(
+def find_pending(
     folder: Path,
-    keys: Iterable[Key],
+    keys: Iterable[CellKey],
     protocol: Protocol,
     *,
     renew: bool = False,
-    no_source: Container[str] = (),
-) -> tuple[list[Key], list[Event]]:
-    """Return the cells that are still to be done, and what was found damaged or is not known.
+    without_ood: Container[str] = (),
+) -> tuple[list[CellKey], list[Event]]:
+    """Return the cells that have to be run, and events about files that are damaged or unknown.
 
-    A cell of another protocol is done again, and so is one of a time when there were no rows from outside, and one
-    that builds on a cell that is done again.
+    A cell is run again if it was computed with another protocol or without out-of-domain rows, or if it reuses the
+    results of a cell that is run again.
 
     Parameters
     ----------
     folder : path
-    keys : iterable of Key
+        The folder of cells.
+    keys : iterable of CellKey
     protocol : Protocol
     renew : bool
-        Whether cells of another revision or seed are done again too.
-    no_source : container of str
-        Datasets whose rows from outside are not to be had now: their cells without them stay.
+        Whether cells of another revision or seed are run again too.
+    without_ood : container of str
+        Datasets whose out-of-domain rows are not available now: their cells without such rows are kept.
     """
-    left: dict[Key, None] = {}
-    found = []
+    pending: set[CellKey] = set()
+    events = []
     keys = list(keys)
     for key in keys:
         try:
             content = cells.read(folder, key)
         except UnknownCellError as error:
-            found.append(Event("unknown", key, f"{error}; it is left out"))
+            events.append(Event("unknown", key, f"{error}; it is skipped"))
             continue
         except DamagedCellError as error:
-            found.append(Event("damaged", key, f"{error}; it is done again"))
+            events.append(Event("damaged", key, f"{error}; it is run again"))
             content = None
-        if content is None or _is_stale(content, protocol, renew=renew, no_source=no_source):
-            left[key] = None
-    built_on = {key: METHODS[key.method].after for key in keys}
-    return [key for key in keys if key in left or replace(key, method=built_on[key] or "") in left], found
+        if content is None or _must_rerun(content, protocol, renew=renew, without_ood=without_ood):
+            pending.add(key)
+    needs = {key: replace(key, method=METHODS[key.method].needs or "") for key in keys}
+    return [key for key in keys if key in pending or needs[key] in pending], events
 
 
-def _is_stale(content: Content, protocol: Protocol, *, renew: bool, no_source: Container[str]) -> bool:
-    if content["protocol"] != protocol.to_json() or (renew and why_older(content)):
+def _must_rerun(content: Content, protocol: Protocol, *, renew: bool, without_ood: Container[str]) -> bool:
+    if content["protocol"] != protocol.to_json() or (renew and why_outdated(content)):
         return True
-    return not content["outside"] and content["dataset"] not in no_source
+    return not content["outside"] and content["dataset"] not in without_ood
 
 
-def run(folder: Path, keys: Sequence[Key], protocol: Protocol, *, jobs: int) -> Generator[Event]:
-    """Do the cells, and tell what happens.
+def run(folder: Path, keys: Sequence[CellKey], protocol: Protocol, *, n_processes: int) -> Generator[Event]:
+    """Run cells and yield an event whenever one starts or is done.
 
     Parameters
     ----------
     folder : path
-        Of the cells.
-    keys : sequence of Key
-        What is to be done.
+        The folder of cells.
+    keys : sequence of CellKey
+        The cells to run.
     protocol : Protocol
-    jobs : int
-        Processes; they share the cores.
+    n_processes : int
+        Number of processes, which share the cores.
     """
-    units = _units(keys)
-    jobs = max(1, min(jobs, len(units)))
-    threads = max(1, cores() // jobs)
-    if jobs == 1:
-        for unit in units:
-            for key in unit:
-                yield Event("started", key)
-                yield do(folder, key, protocol, threads)
+    folds = _group_by_fold(keys)
+    n_processes = max(1, min(n_processes, len(folds)))
+    n_threads = max(1, available_cores() // n_processes)
+    if n_processes == 1:
+        for key in (key for fold in folds for key in fold):
+            yield Event("started", key)
+            yield run_cell(folder, key, protocol, n_threads)
         return
     context = multiprocessing.get_context("spawn")
-    resource_tracker.ensure_running()  # started later, it would let interrupts through to what follows
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_with_parent, initargs=(os.getpid(),)) as pool:
+    resource_tracker.ensure_running()  # if it started later, worker processes would receive interrupts
+    with ProcessPoolExecutor(
+        n_processes, mp_context=context, initializer=_exit_with_parent, initargs=(os.getpid(),)
+    ) as pool:
 
-        def submit(key: Key) -> "Future[Event]":
-            with _interrupts_held():
-                return pool.submit(do, folder, key, protocol, threads)
+        def submit(key: CellKey) -> "Future[Event]":
+            with _blocked_interrupts():
+                return pool.submit(run_cell, folder, key, protocol, n_threads)
 
         try:
-            yield from _in_pool(deque(units), jobs, submit)
+            yield from _run_in_pool(deque(folds), n_processes, submit)
         except BrokenProcessPool as error:
-            message = "a process that ran a cell was ended from outside, for want of memory perhaps; run the same again"
+            message = "a worker process was killed, perhaps for lack of memory; run the same command again"
             raise WorkerDiedError(message) from error
         except BaseException:
-            _end_workers(pool)
+            _terminate_workers(pool)
             raise
 
 
-def do(folder: Path, key: Key, protocol: Protocol, threads: int) -> Event:
-    """Do one cell and put it in its place."""
+def run_cell(folder: Path, key: CellKey, protocol: Protocol, n_threads: int) -> Event:
+    """Run one cell and write its file."""
 
-    def earlier(method: str) -> Content:
-        other = Key(key.engine, key.dataset, key.fold, method)
-        left, _ = pending(folder, [other], protocol, no_source={other.dataset})
-        if left:
-            do(folder, other, protocol, threads)
+    def cell_of(method: str) -> Content:
+        """Return the cell of another method on the same fold; run it first if it is missing."""
+        other = replace(key, method=method)
+        pending, _ = find_pending(folder, [other], protocol, without_ood={other.dataset})
+        if pending:
+            run_cell(folder, other, protocol, n_threads)
         content = cells.read(folder, other)
         if content is None:
-            message = f"the cell of {other} could not be made"
+            message = f"the cell of {other} could not be written"
             raise RuntimeError(message)
         return content
 
     start = time.perf_counter()
-    content = methods.run(key, protocol, threads, earlier)
+    content = registry.run(key, protocol, n_threads, cell_of)
     cells.write(folder, key, content)
     return Event("done", key, seconds=time.perf_counter() - start)
 
 
-def _in_pool(units: deque[Unit], jobs: int, submit: Callable[[Key], "Future[Event]"]) -> Iterator[Event]:
-    """Keep every process busy with a cell; the next of a fold follows when the one before is done."""
-    running: dict[Future[Event], deque[Key]] = {}
-    while units or running:
-        while units and len(running) < jobs:
-            rest = deque(units.popleft())
+def _run_in_pool(
+    folds: deque[CellsOfFold], n_processes: int, submit: Callable[[CellKey], "Future[Event]"]
+) -> Iterator[Event]:
+    """Keep every process busy with one cell; the next cell of a fold starts when the one before is done."""
+    running: dict[Future[Event], deque[CellKey]] = {}
+    while folds or running:
+        while folds and len(running) < n_processes:
+            rest = deque(folds.popleft())
             key = rest.popleft()
             yield Event("started", key)
             running[submit(key)] = rest
@@ -175,21 +180,21 @@ def _in_pool(units: deque[Unit], jobs: int, submit: Callable[[Key], "Future[Even
             rest = running.pop(future)
             yield future.result()
             if rest:
-                units.appendleft(tuple(rest))
+                folds.appendleft(tuple(rest))
 
 
-def _units(keys: Sequence[Key]) -> list[Unit]:
-    """Return the cells by fold, each after the one it builds on."""
+def _group_by_fold(keys: Sequence[CellKey]) -> list[CellsOfFold]:
+    """Return the cells by fold, each after the one whose results it reuses."""
     order = list(METHODS)
-    folds: defaultdict[tuple[str, str, int], list[Key]] = defaultdict(list)
+    folds: defaultdict[tuple[str, str, int], list[CellKey]] = defaultdict(list)
     for key in keys:
         folds[key.engine, key.dataset, key.fold].append(key)
-    return [tuple(sorted(own, key=lambda key: order.index(key.method))) for own in folds.values()]
+    return [tuple(sorted(fold, key=lambda key: order.index(key.method))) for fold in folds.values()]
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Hold interrupts back for a moment; processes that are started in it never see any, not even while they start."""
+def _blocked_interrupts() -> Iterator[None]:
+    """Block interrupts for a moment, so that processes started in the block never receive any."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -200,21 +205,21 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _leave_with_parent(parent: int) -> None:
-    """End this process when the one that started it is gone: a killed run leaves nothing behind."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent, which ends this process
+def _exit_with_parent(parent: int) -> None:
+    """End this process when its parent is gone, so that a killed run leaves no processes behind."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts, and ends this process
 
-    def look() -> None:
+    def check() -> None:
         while os.getppid() == parent:
-            time.sleep(_LOOK_FOR_PARENT)
+            time.sleep(_PARENT_CHECK_INTERVAL)
         os._exit(1)
 
-    threading.Thread(target=look, daemon=True).start()
+    threading.Thread(target=check, daemon=True).start()
 
 
-def _end_workers(pool: ProcessPoolExecutor) -> None:
-    """Stop the processes at once; what they had written is whole."""
-    workers: Any = list((getattr(pool, "_processes", None) or {}).values())  # a pool that is shut down forgets them
+def _terminate_workers(pool: ProcessPoolExecutor) -> None:
+    """Stop the worker processes at once; the files they have written are complete."""
+    workers: Any = list((getattr(pool, "_processes", None) or {}).values())  # a pool forgets them when it shuts down
     pool.shutdown(wait=False, cancel_futures=True)
     for worker in workers:
         worker.terminate()

@@ -1,8 +1,8 @@
-"""Cells: one JSON file for each dataset, fold, method and engine, written whole or not at all.
+"""Read and write cells: one JSON file per dataset, fold, method and engine.
 
-A cell holds everything that a table needs, and a digest of itself, so that a file that was cut short, edited or written
-by another protocol is known for what it is and done again. What later versions record besides is missing from older
-cells; it is unknown of them, and they count.
+A file is written completely or not at all. It holds everything that a table needs, and a SHA-256 digest of its own
+content. A file that was cut short, edited or written with another protocol is therefore recognised, and its cell is run
+again. Fields that later versions added are missing from older cells; such cells remain valid.
 """
 
 import hashlib
@@ -15,22 +15,22 @@ from typing import Any
 from epiboost._files.atomic import whole_file
 
 FORMAT = 1
-_PARTS = ("results", "seconds", "protocol", "outside", "seed", "versions", "machine")
+_REQUIRED = ("results", "seconds", "protocol", "outside", "seed", "versions", "machine")
 
 Content = dict[str, Any]
 
 
 class DamagedCellError(ValueError):
-    """A file that is not a whole cell; it may be replaced."""
+    """A file is not a valid cell; it may be replaced."""
 
 
 class UnknownCellError(ValueError):
-    """Something in the place of a cell that must not be replaced: a cell of a later version, or a folder."""
+    """A cell of a later version, or a folder, is in the place of a cell; it must not be replaced."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Key:
-    """What a cell is of."""
+class CellKey:
+    """Identifies a cell."""
 
     engine: str
     dataset: str
@@ -38,45 +38,74 @@ class Key:
     method: str
 
     @property
-    def name(self) -> str:
-        """The cell's file, relative to the folder of cells."""
+    def filename(self) -> str:
+        """Path of the cell's file, relative to the folder of cells."""
         return f"{self.engine}/{self.dataset}/{self.fold:02d}-{self.method}.json"
 
     def __str__(self) -> str:
-        """Say what the cell is of."""
+        """Return a short description."""
         return f"{self.dataset}, fold {self.fold}, {self.method} ({self.engine})"
 
 
-def write(folder: Path, key: Key, content: Mapping[str, Any]) -> Path:
-    """Put a cell in its place."""
-    whole = {"format": FORMAT, **asdict(key), **content}
-    whole["digest"] = _digest(whole)
-    path = folder / key.name
+def write(folder: Path, key: CellKey, content: Mapping[str, Any]) -> Path:
+    """Write a cell and return its path."""
+    record = {"format": FORMAT, **asdict(key), **content}
+    record["digest"] = _digest(record)
+    path = folder / key.filename
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as draft:
-        draft.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+        draft.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return path
 
 
-def read(folder: Path, key: Key) -> Content | None:
-    """Return a cell, or None if there is none.
+def read(folder: Path, key: CellKey) -> Content | None:
+    """Return the content of a cell, or None if there is no such cell.
 
     Raises
     ------
     DamagedCellError
-        If the file is not what `write` put there.
+        If the file is not what `write` wrote.
     UnknownCellError
-        If it is of a later version, or a folder.
+        If the cell was written by a later version, or is a folder.
     """
-    path = folder / key.name
+    path = folder / key.filename
     return parse(path, key) if path.exists() else None
 
 
-def parse(path: Path, key: Key) -> Content:
-    """Return the content of a cell's file."""
+def parse(path: Path, key: CellKey) -> Content:
+    """Return the content of a cell's file; raises the same errors as `read`."""
     if path.is_dir():
-        message = f"{str(path)!r} is a folder in the place of a cell; remove it"
+        message = f"{str(path)!r} is a folder where a cell should be; remove it"
         raise UnknownCellError(message)
+    content = _parse_json(path)
+    if content["format"] > FORMAT:
+        message = f"the cell {str(path)!r} has format {content['format']}; this version reads formats up to {FORMAT}"
+        raise UnknownCellError(message)
+    digest = content.pop("digest", None)
+    if digest != _digest(content):
+        raise _damaged(path, "it was changed after it was written")
+    if any(content.get(name) != value for name, value in asdict(key).items()):
+        raise _damaged(path, f"it is not the cell of {key}")
+    if missing := [name for name in _REQUIRED if name not in content]:
+        raise _damaged(path, f"it lacks {', '.join(missing)}")
+    return content
+
+
+def read_all(folder: Path) -> tuple[list[Content], list[str]]:
+    """Return every valid cell of a folder, sorted by file name, and one message per file that is not valid."""
+    contents, messages = [], []
+    for path in sorted(folder.glob("*/*/*.json")):
+        fold, _, method = path.stem.partition("-")
+        if fold.isdecimal() and method:  # skips the temporary file of a run that was killed
+            key = CellKey(path.parent.parent.name, path.parent.name, int(fold), method)
+            try:
+                contents.append(parse(path, key))
+            except (DamagedCellError, UnknownCellError) as error:
+                messages.append(str(error))
+    return contents, messages
+
+
+def _parse_json(path: Path) -> Content:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -87,33 +116,7 @@ def parse(path: Path, key: Key) -> Content:
         raise _damaged(path, f"it is not JSON: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("format"), int):
         raise _damaged(path, "it is not a cell")
-    if content["format"] > FORMAT:
-        message = (
-            f"the cell {str(path)!r} is of format {content['format']}, and this version knows formats up to {FORMAT}"
-        )
-        raise UnknownCellError(message)
-    digest = content.pop("digest", None)
-    if digest != _digest(content):
-        raise _damaged(path, "it has been changed since it was written")
-    if any(content.get(name) != value for name, value in asdict(key).items()):
-        raise _damaged(path, f"it is not a cell of {key}")
-    if missing := [name for name in _PARTS if name not in content]:
-        raise _damaged(path, f"it lacks {', '.join(missing)}")
     return content
-
-
-def all_cells(folder: Path) -> tuple[list[Content], list[str]]:
-    """Return every whole cell of a folder in the order of their keys, and what to say of files that are none."""
-    contents, notes = [], []
-    for path in sorted(folder.glob("*/*/*.json")):
-        fold, _, method = path.stem.partition("-")
-        if fold.isdecimal() and method:  # not so the draft of a run that was killed
-            key = Key(path.parent.parent.name, path.parent.name, int(fold), method)
-            try:
-                contents.append(parse(path, key))
-            except (DamagedCellError, UnknownCellError) as error:
-                notes.append(str(error))
-    return contents, notes
 
 
 def _digest(content: Content) -> str:

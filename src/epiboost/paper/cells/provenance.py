@@ -1,4 +1,4 @@
-"""What a cell rests on: methods, libraries, data and the machine; and which cells are older than the present ones."""
+"""Provenance of cells: seed, data, library versions and machine; and which cells an earlier revision produced."""
 
 import hashlib
 import os
@@ -14,46 +14,46 @@ from typing import Any
 import numpy as np
 
 from epiboost._typing import AnyArray
-from epiboost.paper.cells.cell import Content, Key
+from epiboost.paper.cells.cell import CellKey, Content
 
 REVISION = 2
-"""Of the methods and the protocol; it is raised when figures change. Cells before it was recorded have none."""
+"""Revision of methods and protocol; increased whenever results change. The oldest cells have none."""
 
-_DIGITS = 16  # of a checksum, enough to tell files apart
+_DIGITS = 16  # of a checksum; enough to tell files apart
 
 
-def seed_of(key: Key) -> int:
-    """Return the seed of a cell; methods of a fold that build on each other have the same.
+def seed_of(key: CellKey) -> int:
+    """Return the seed of a cell; all methods share the seed of a fold, because some reuse the results of others.
 
-    >>> seed_of(Key("native", "yacht", 3, "budget")) == seed_of(Key("native", "yacht", 3, "sglb"))
+    >>> seed_of(CellKey("native", "yacht", 3, "budget")) == seed_of(CellKey("native", "yacht", 3, "sglb"))
     True
     """
     return zlib.crc32(f"{key.dataset}/{key.fold}".encode()) % 2**31
 
 
-def why_older(content: Content) -> str:
-    """Return why a cell is not of the present methods; an empty text if it is."""
-    key = Key(*(content[name] for name in ("engine", "dataset", "fold", "method")))
+def why_outdated(content: Content) -> str:
+    """Return why a cell does not belong to the present revision; an empty text if it does."""
+    key = CellKey(*(content[name] for name in ("engine", "dataset", "fold", "method")))
     if content["seed"] != seed_of(key):
         return "another seed"
-    found = content.get("revision")
-    return "" if found == REVISION else f"revision {'unknown' if found is None else found}"
+    revision = content.get("revision")
+    return "" if revision == REVISION else f"revision {'unknown' if revision is None else revision}"
 
 
-def notes_on(contents: Iterable[Content]) -> list[str]:
-    """Say which cells are older, and of which datasets cells rest on different data."""
+def warnings_about(contents: Iterable[Content]) -> list[str]:
+    """Return messages about outdated cells, and about datasets whose cells were computed from different data."""
     contents = list(contents)
-    reasons = Counter(reason for reason in map(why_older, contents) if reason)
-    listed = ", ".join(f"{count} of {reason}" for reason, count in sorted(reasons.items()))
-    notes = [f"some cells are not of the present methods (revision {REVISION}): {listed}"] if reasons else []
-    data: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+    reasons = Counter(reason for reason in map(why_outdated, contents) if reason)
+    counts = ", ".join(f"{count} with {reason}" for reason, count in sorted(reasons.items()))
+    messages = [f"some cells are not of the present revision ({REVISION}): {counts}"] if reasons else []
+    checksums: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
     for content in contents:
-        outside = content["outside"]
-        rests_on = [content.get("data"), outside["sha256"] if isinstance(outside, dict) else None]
-        if None not in rests_on:
-            data[content["dataset"], content["fold"]].add("/".join(map(str, rests_on)))
-    mixed = dict.fromkeys(dataset for (dataset, _), found in data.items() if len(found) > 1)
-    return [*notes, *(f"cells of {dataset} rest on different data or foreign rows" for dataset in mixed)]
+        ood = content["outside"]
+        sources = [content.get("data"), ood["sha256"] if isinstance(ood, dict) else None]
+        if None not in sources:
+            checksums[content["dataset"], content["fold"]].add("/".join(map(str, sources)))
+    mixed = dict.fromkeys(dataset for (dataset, _), found in checksums.items() if len(found) > 1)
+    return [*messages, *(f"cells of {dataset} use different data or out-of-domain rows" for dataset in mixed)]
 
 
 def checksum(*arrays: AnyArray) -> str:
@@ -70,8 +70,11 @@ def checksum(*arrays: AnyArray) -> str:
 
 
 @cache
-def code() -> str:
-    """Return the first digits of the SHA-256 of the package's own files, native modules among them."""
+def code_checksum() -> str:
+    """Return the first digits of the SHA-256 of the package's files, native modules included.
+
+    It is recorded for information; whether a cell is outdated depends on `REVISION` and the seed alone.
+    """
     digest = hashlib.sha256()
     with resources.as_file(resources.files("epiboost")) as folder:
         for path in sorted(path for path in folder.rglob("*") if path.suffix in {".py", ".so", ".pyd", ".csv"}):
@@ -81,7 +84,7 @@ def code() -> str:
 
 
 def versions(engine: str) -> dict[str, str]:
-    """Return the versions of what figures rest on."""
+    """Return the versions of the libraries that results depend on."""
     packages = ["epiboost", "numpy", "scipy", "scikit-learn", *([engine] if engine not in {"native", "forest"} else [])]
     found = {"python": platform.python_version()}
     for package in packages:
@@ -89,17 +92,17 @@ def versions(engine: str) -> dict[str, str]:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             found[package] = "not installed"
-    return found | {"code": code()}
+    return found | {"code": code_checksum()}
 
 
-def cores() -> int:
+def available_cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def machine() -> dict[str, Any]:
-    """Return what the times rest on: the processor and the cores this process may use."""
-    return {"processor": _processor(), "cores": cores()}
+    """Return what run times depend on: the processor and the cores this process may use."""
+    return {"processor": _processor(), "cores": available_cores()}
 
 
 def _processor() -> str:

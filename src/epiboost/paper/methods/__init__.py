@@ -1,1 +1,1 @@
-"""The paper's methods: what each trains and measures on a fold."""
+"""The paper's methods: each trains models on one fold and evaluates them."""

@@ -1,4 +1,4 @@
-"""The paper's methods on boosted trees: SGB, SGLB, single and ensemble, the virtual ensemble, and short chains."""
+"""The paper's methods on boosted trees: SGB and SGLB (single and ensemble), virtual ensembles, and short chains."""
 
 import copy
 from typing import Any
@@ -6,24 +6,28 @@ from typing import Any
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Floats
-from epiboost.paper.methods.clock import Clock
-from epiboost.paper.methods.measures import measure
+from epiboost.paper.methods.evaluation import evaluate
+from epiboost.paper.methods.inputs import EVALUATION, MethodInputs, MethodOutputs
 from epiboost.paper.problem import Fold
 from epiboost.paper.protocol import LARGEST_RATE, SHORT_CHAINS, Protocol
 
 Model = EpiBoostRegressor | EpiBoostClassifier
-Parts = dict[str, Any]
+Parameters = dict[str, Any]
 
 
 class Trainer:
-    """Trains models of one engine on one fold, by the paper's rules: no guard of the variance, splits from all rows."""
+    """Trains models of one engine on one fold as in the paper: no variance guard, splits chosen on all rows.
 
-    def __init__(self, fold: Fold, protocol: Protocol, engine: str, seed: int, n_jobs: int | None) -> None:
+    Attributes
+    ----------
+    common : dict
+        Parameters that all models of the fold share.
+    """
+
+    def __init__(self, fold: Fold, protocol: Protocol, *, engine: str, seed: int, n_jobs: int | None) -> None:
         self.fold = fold
         self.protocol = protocol
-        self.seed = seed
-        self.parameters: dict[str, Parts] = {}
-        self.common: dict[str, Any] = {
+        self.common: Parameters = {
             "engine": engine,
             "n_jobs": n_jobs,
             "random_state": seed,
@@ -36,108 +40,117 @@ class Trainer:
             if fold.task == "regression":
                 self.common["variance_guard"] = 0.0
 
-    def train(self, X: Floats, y: AnyArray, **options: Any) -> Model:  # noqa: ANN401 (parameters of the estimators)
-        """Train a model; options are those in which models of a fold differ."""
-        kind = EpiBoostRegressor if self.fold.task == "regression" else EpiBoostClassifier
-        model: Model = kind(**{"n_estimators": self.protocol.n_estimators, **self.common, **options})
+    def train(self, X: Floats, y: AnyArray, parameters: Parameters) -> Model:
+        """Train a model; ``parameters`` are added to the common ones."""
+        estimator = EpiBoostRegressor if self.fold.task == "regression" else EpiBoostClassifier
+        model: Model = estimator(**{"n_estimators": self.protocol.n_estimators, **self.common, **parameters})
         return model.fit(X, y)
 
-    def choose(self, ensemble: str) -> tuple[Parts, list[dict[str, float]]]:
-        """Return depth and rate of the least validation loss, and the losses of the whole grid."""
-        fold, tried = self.fold, []
+    def train_on_all_rows(self, parameters: Parameters) -> Model:
+        """Train a model on all training rows of the fold."""
+        return self.train(self.fold.X, self.fold.y, parameters)
+
+    def choose(self, ensemble: str) -> tuple[Parameters, list[dict[str, float]]]:
+        """Return depth and rate of the smallest validation loss, and the losses of the whole grid."""
+        fold, grid = self.fold, []
         X, y, X_valid, y_valid = fold.X[fold.fit], fold.y[fold.fit], fold.X[fold.validation], fold.y[fold.validation]
         for depth in self.protocol.depths:
             for rate in self.protocol.rates:
-                model = self.train(X, y, ensemble=ensemble, n_members=1, max_depth=depth, learning_rate=rate)
-                loss = -float(log_density(model.predict_posterior(X_valid), y_valid).mean())
-                tried.append({"max_depth": depth, "learning_rate": rate, "validation_nll": loss})
-        best = min(tried, key=lambda one: one["validation_nll"])
-        return {name: best[name] for name in ("max_depth", "learning_rate")}, tried
+                pair = {"max_depth": depth, "learning_rate": rate}
+                model = self.train(X, y, {"ensemble": ensemble, "n_members": 1, **pair})
+                loss = -float(log_likelihood(model.predict_posterior(X_valid), y_valid).mean())
+                grid.append({**pair, "validation_nll": loss})
+        best = min(grid, key=lambda point: point["validation_nll"])
+        return {name: best[name] for name in ("max_depth", "learning_rate")}, grid
 
-    def record(self, name: str, model: Model) -> None:
-        """Take note of all parameters of a model, those that were left to their defaults among them."""
-        self.parameters[name] = parameters_of(model)
-
-    def judge(self, model: Model) -> dict[str, Any]:
-        """Return the figures of a model on the fold."""
-        return measure(model.predict_posterior(self.fold.X_test), self._outside(model), self.fold)
-
-    def _outside(self, model: Model) -> Posterior | None:
-        return None if self.fold.X_out is None else model.predict_posterior(self.fold.X_out)
+    def evaluate(self, model: Model) -> dict[str, Any]:
+        """Return the scores of a model on the fold."""
+        X_ood = self.fold.X_ood
+        posterior_ood = None if X_ood is None else model.predict_posterior(X_ood)
+        return evaluate(model.predict_posterior(self.fold.X_test), posterior_ood, self.fold)
 
 
-def parameters_of(model: Model) -> Parts:
-    """Return the parameters that the figures of a model rest on; threads are not among them."""
+def parameters_of(model: Model) -> Parameters:
+    """Return all parameters of a model that its results depend on, defaults included."""
     return {name: value for name, value in model.get_params().items() if name not in {"n_jobs", "verbose"}}
 
 
-def log_density(posterior: Posterior, y: AnyArray) -> Floats:
-    """Return the logarithm of the density, or of the probability of the class."""
+def log_likelihood(posterior: Posterior, y: AnyArray) -> Floats:
+    """Return the log density of each target, or the log probability of each class."""
     return posterior.logpdf(y) if posterior.family == "normal" else posterior.log_probability(y)
 
 
-def sgb(trainer: Trainer, clock: Clock) -> Parts:
-    """Stochastic gradient boosting: each tree sees half of the rows."""
-    with clock("grid"):
-        chosen, tried = trainer.choose("sgb")
-    results = {
-        "sgb_single": _run(trainer, clock, "sgb_single", ensemble="sgb", n_members=1, **chosen),
-        "sgb_ensemble": _run(
-            trainer, clock, "sgb_ensemble", ensemble="sgb", n_members=trainer.protocol.n_members, **chosen
-        ),
+def sgb(inputs: MethodInputs) -> MethodOutputs:
+    """Run stochastic gradient boosting, where each tree is trained on half of the rows: single model and ensemble."""
+    trainer = _trainer(inputs)
+    with inputs.timer("grid"):
+        chosen, grid = trainer.choose("sgb")
+    models = {
+        "sgb_single": {"ensemble": "sgb", "n_members": 1, **chosen},
+        "sgb_ensemble": {"ensemble": "sgb", "n_members": inputs.protocol.n_members, **chosen},
     }
-    return {"chosen": chosen, "grid": tried, "parameters": trainer.parameters, "results": results}
+    return {"chosen": chosen, "grid": grid, **_train_and_evaluate(trainer, inputs, models)}
 
 
-def sglb(trainer: Trainer, clock: Clock) -> Parts:
-    """Stochastic gradient Langevin boosting: an ensemble, and one chain as single model and as virtual ensemble."""
-    with clock("grid"):
-        chosen, tried = trainer.choose("sglb")
-    members = trainer.protocol.n_members
-    results = {"sglb_ensemble": _run(trainer, clock, "sglb_ensemble", ensemble="sglb", n_members=members, **chosen)}
-    fold = trainer.fold
-    with clock("vsglb"):
-        virtual = trainer.train(fold.X, fold.y, ensemble="virtual", n_members=members, **chosen)
-    trainer.record("vsglb", virtual)
-    whole = copy.copy(virtual)
-    whole.prefixes_ = None  # the chain as it is at its end: the single model
-    with clock("judge"):
-        results |= {"vsglb": trainer.judge(virtual), "sglb_single": trainer.judge(whole)}
+def sglb(inputs: MethodInputs) -> MethodOutputs:
+    """Run stochastic gradient Langevin boosting: an ensemble, and one chain as virtual ensemble and as single model."""
+    trainer, n_members = _trainer(inputs), inputs.protocol.n_members
+    with inputs.timer("grid"):
+        chosen, grid = trainer.choose("sglb")
+    ensemble = {"sglb_ensemble": {"ensemble": "sglb", "n_members": n_members, **chosen}}
+    outputs = _train_and_evaluate(trainer, inputs, ensemble)
+    with inputs.timer("vsglb"):
+        virtual = trainer.train_on_all_rows({"ensemble": "virtual", "n_members": n_members, **chosen})
+    single = copy.copy(virtual)
+    single.prefixes_ = None  # the chain with all its trees
+    with inputs.timer(EVALUATION):
+        scores = {"vsglb": trainer.evaluate(virtual), "sglb_single": trainer.evaluate(single)}
     return {
         "chosen": chosen,
         "temperature": trainer.common.get("temperature", 1.0),
-        "grid": tried,
-        "parameters": trainer.parameters,
-        "results": results,
+        "grid": grid,
+        "parameters": outputs["parameters"] | {"vsglb": parameters_of(virtual)},
+        "results": outputs["results"] | scores,
     }
 
 
-def budget(trainer: Trainer, clock: Clock, chosen: Parts) -> Parts:
-    """As many trees in all as one chain has: one model without noise, and short chains at a higher rate.
+def budget(inputs: MethodInputs) -> MethodOutputs:
+    """Run ensembles with as many trees in total as one chain: one model without noise, and short chains.
 
-    The virtual ensemble of one chain, which they are compared with, is a part of `sglb`, which chose depth and rate.
+    They are compared with the virtual ensemble of one chain, which is part of `sglb`. Depth and rate are those that
+    `sglb` chose; the rate of short chains is higher, because they have fewer trees.
     """
-    results = {"single": _run(trainer, clock, "single", ensemble="single", **chosen)}
-    for members, times in SHORT_CHAINS:
-        trees = max(1, trainer.protocol.n_estimators // times)
-        rate = min(chosen["learning_rate"] * times, LARGEST_RATE)
-        name = f"short_{members}"
-        results[name] = _run(
-            trainer,
-            clock,
-            name,
-            ensemble="sglb",
-            n_members=members,
-            n_estimators=trees,
-            **{**chosen, "learning_rate": rate},
-        )
-        results[name]["n_estimators"], results[name]["learning_rate"] = trees, rate
-    return {"chosen": chosen, "parameters": trainer.parameters, "results": results}
+    chosen = inputs.cell_of("sglb")["chosen"]
+    models: dict[str, Parameters] = {"single": {"ensemble": "single", **chosen}}
+    for n_members, factor in SHORT_CHAINS:
+        models[f"short_{n_members}"] = {
+            **chosen,
+            "ensemble": "sglb",
+            "n_members": n_members,
+            "n_estimators": max(1, inputs.protocol.n_estimators // factor),
+            "learning_rate": min(chosen["learning_rate"] * factor, LARGEST_RATE),
+        }
+    outputs = _train_and_evaluate(_trainer(inputs), inputs, models)
+    results = {
+        name: {**scores, **{option: models[name][option] for option in ("n_estimators", "learning_rate")}}
+        if name.startswith("short_")
+        else scores
+        for name, scores in outputs["results"].items()
+    }
+    return {"chosen": chosen, "parameters": outputs["parameters"], "results": results}
 
 
-def _run(trainer: Trainer, clock: Clock, name: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401 (parameters)
-    with clock(name):
-        model = trainer.train(trainer.fold.X, trainer.fold.y, **options)
-    trainer.record(name, model)
-    with clock("judge"):
-        return trainer.judge(model)
+def _trainer(inputs: MethodInputs) -> Trainer:
+    return Trainer(inputs.fold, inputs.protocol, engine=inputs.engine, seed=inputs.seed, n_jobs=inputs.n_jobs)
+
+
+def _train_and_evaluate(trainer: Trainer, inputs: MethodInputs, models: dict[str, Parameters]) -> MethodOutputs:
+    """Train models on all training rows, and return their parameters and scores by name."""
+    used, scores = {}, {}
+    for name, parameters in models.items():
+        with inputs.timer(name):
+            model = trainer.train_on_all_rows(parameters)
+        used[name] = parameters_of(model)
+        with inputs.timer(EVALUATION):
+            scores[name] = trainer.evaluate(model)
+    return {"parameters": used, "results": scores}

@@ -1,1 +1,1 @@
-"""The paper's tables, ours beside the published figures."""
+"""The paper's tables: our results and the published ones, in Markdown, LaTeX and CSV."""

@@ -1,4 +1,4 @@
-"""The figures that the paper publishes, from the one CSV file that holds them."""
+"""The published results, read from ``published.csv``."""
 
 import csv
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from importlib import resources
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published figure.
+    """A published result.
 
     Attributes
     ----------
     value : float
     spread : float or None
-        Standard deviation over folds, where the paper gives it.
+        Standard deviation over folds, if the paper gives it.
     decimals : int
-        To which it is printed there.
+        Number of decimals that the paper prints.
     highlighted : bool
-        Whether the paper does not tell it apart from the best.
+        Whether the paper marks it as not significantly worse than the best.
     """
 
     value: float
@@ -29,9 +29,9 @@ class Published:
 
 @cache
 def published() -> dict[tuple[str, str, str, str], Published]:
-    """Return the figures by table, dataset, metric and method.
+    """Return the published results by table, dataset, metric and method.
 
-    A metric of a measure is one word, such as ``"prr_total"``.
+    Metric and measure of uncertainty are joined, as in ``"prr_total"``.
 
     >>> published()["prediction", "energy", "nll", "sglb_ensemble"].value
     1.52
@@ -51,7 +51,7 @@ def published() -> dict[tuple[str, str, str, str], Published]:
     return found
 
 
-def spread_of(dataset: str, metric: str) -> float | None:
-    """Return the published standard deviation over folds; the paper gives that of its single SGB model alone."""
-    figure = published().get(("comparison", dataset, metric, "catboost_sgb"))
-    return None if figure is None else figure.spread
+def published_spread(dataset: str, metric: str) -> float | None:
+    """Return the published standard deviation over folds; the paper gives it for its single SGB model only."""
+    found = published().get(("comparison", dataset, metric, "catboost_sgb"))
+    return None if found is None else found.spread

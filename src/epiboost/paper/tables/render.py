@@ -1,14 +1,15 @@
-"""Tables as Markdown, as LaTeX and as CSV."""
+"""Render tables as Markdown, LaTeX and CSV."""
 
 import csv
 import io
 from collections.abc import Callable, Sequence
 
 from epiboost.paper.problem import n_folds
-from epiboost.paper.tables.build import HEADINGS, METRICS, NAMES, TITLES, Entry
+from epiboost.paper.tables.build import Entry
+from epiboost.paper.tables.layout import DATASET_NAMES, METHOD_NAMES, METRIC_NAMES, TITLES
 
 _SMALL = 0.1
-_EMPTY = "—"
+_NOT_RUN = "—"
 _COLUMNS = (
     "table",
     "engine",
@@ -28,30 +29,33 @@ _COLUMNS = (
 
 
 def markdown(name: str, entries: Sequence[Entry], *, note: str = "") -> str:
-    """Return a table as Markdown: ours, in brackets published and difference; bold is not different from the best."""
+    """Return a table as Markdown: our result, then in brackets the published one and the difference.
+
+    Bold results are not significantly worse than the best.
+    """
     parts = [f"## {TITLES[name]}", *([f"**{note}**"] if note else [])]
-    for block, own in _blocks(entries):
-        methods = _methods(own)
-        titles = " | ".join(["dataset", "metric", *(HEADINGS[method] for method in methods)])
+    for block, block_entries in _blocks(entries):
+        methods = _methods(block_entries)
+        titles = " | ".join(["dataset", "metric", *(METHOD_NAMES[method] for method in methods)])
         lines = [f"**{block}**", "", f"| {titles} |", "|" + "---|" * (len(methods) + 2)]
-        lines += [f"| {' | '.join(row)} |" for row in _rows(own, methods, _markdown_entry)]
+        lines += [f"| {' | '.join(row)} |" for row in _rows(block_entries, methods, _markdown_entry)]
         parts.append("\n".join(lines))
-    remarks = "\n".join(f"- {line}" for line in _remarks(entries))
-    return "\n\n".join([*parts, *([remarks] if remarks else [])]) + "\n"
+    notes = "\n".join(f"- {line}" for line in _notes(entries))
+    return "\n\n".join([*parts, *([notes] if notes else [])]) + "\n"
 
 
 def latex(name: str, entries: Sequence[Entry], *, note: str = "") -> str:
-    """Return a table as LaTeX, which needs the package booktabs."""
-    remarks = [*([note] if note else []), "Needs \\usepackage{booktabs}.", *_remarks(entries)]
-    parts = ["\n".join(f"% {line}" for line in (TITLES[name], *remarks))]
-    for block, own in _blocks(entries):
-        methods = _methods(own)
+    """Return a table as LaTeX; it needs the package booktabs."""
+    notes = [*([note] if note else []), "Needs \\usepackage{booktabs}.", *_notes(entries)]
+    parts = ["\n".join(f"% {line}" for line in (TITLES[name], *notes))]
+    for block, block_entries in _blocks(entries):
+        methods = _methods(block_entries)
         lines = [
             f"\\begin{{tabular}}{{ll{'r' * len(methods)}}}",
             "\\toprule",
-            " & ".join([block, "", *(HEADINGS[method] for method in methods)]) + " \\\\",
+            " & ".join([block, "", *(METHOD_NAMES[method] for method in methods)]) + " \\\\",
             "\\midrule",
-            *(" & ".join(row).replace("%", "\\%") + " \\\\" for row in _rows(own, methods, _latex_entry)),
+            *(" & ".join(row).replace("%", "\\%") + " \\\\" for row in _rows(block_entries, methods, _latex_entry)),
             "\\bottomrule",
             "\\end{tabular}",
         ]
@@ -60,28 +64,28 @@ def latex(name: str, entries: Sequence[Entry], *, note: str = "") -> str:
 
 
 def table_csv(name: str, entries: Sequence[Entry], *, engine: str) -> str:
-    """Return a table as CSV, one figure a line."""
+    """Return a table as CSV, one result per line."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)
-    for one in entries:
-        theirs = one.published
+    for entry in entries:
+        theirs = entry.published
         writer.writerow(
             (
                 name,
                 engine,
-                one.block,
-                one.dataset,
-                one.metric,
-                one.method,
-                _plain(one.value),
-                _plain(one.spread),
-                one.folds,
-                int(one.best),
-                "" if theirs is None else _plain(theirs.value),
-                "" if theirs is None else _plain(theirs.spread),
+                entry.block,
+                entry.dataset,
+                entry.metric,
+                entry.method,
+                _number(entry.value),
+                _number(entry.spread),
+                entry.folds,
+                int(entry.best),
+                "" if theirs is None else _number(theirs.value),
+                "" if theirs is None else _number(theirs.spread),
                 "" if theirs is None else int(theirs.highlighted),
-                _plain(one.difference),
+                _number(entry.difference),
             )
         )
     return text.getvalue()
@@ -89,81 +93,83 @@ def table_csv(name: str, entries: Sequence[Entry], *, engine: str) -> str:
 
 def _blocks(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
     blocks: dict[str, list[Entry]] = {}
-    for one in entries:
-        blocks.setdefault(one.block, []).append(one)
+    for entry in entries:
+        blocks.setdefault(entry.block, []).append(entry)
     return list(blocks.items())
 
 
 def _methods(entries: Sequence[Entry]) -> list[str]:
-    return list(dict.fromkeys(one.method for one in entries))
+    return list(dict.fromkeys(entry.method for entry in entries))
 
 
 def _rows(entries: Sequence[Entry], methods: Sequence[str], show: Callable[[Entry], str]) -> list[list[str]]:
-    """Return a line for each dataset and metric of which anything is known, ours or published."""
-    by_line: dict[tuple[str, str], dict[str, Entry]] = {}
-    for one in entries:
-        by_line.setdefault((one.dataset, one.metric), {})[one.method] = one
+    """Return one row per dataset and metric that has a result, ours or published."""
+    by_row: dict[tuple[str, str], dict[str, Entry]] = {}
+    for entry in entries:
+        by_row.setdefault((entry.dataset, entry.metric), {})[entry.method] = entry
     rows = []
-    for (dataset, metric), own in by_line.items():
-        if any(one.value is not None or one.published is not None for one in own.values()):
-            rows.append([NAMES[dataset], METRICS[metric], *(show(own[method]) for method in methods)])
+    for (dataset, metric), by_method in by_row.items():
+        if any(entry.value is not None or entry.published is not None for entry in by_method.values()):
+            rows.append(
+                [DATASET_NAMES[dataset], METRIC_NAMES[metric], *(show(by_method[method]) for method in methods)]
+            )
     return rows
 
 
-def _markdown_entry(one: Entry) -> str:
-    return _entry(one, lambda text: f"**{text}**", "−")
+def _markdown_entry(entry: Entry) -> str:
+    return _entry(entry, lambda text: f"**{text}**", "−")
 
 
-def _latex_entry(one: Entry) -> str:
-    return _entry(one, lambda text: f"\\textbf{{{text}}}", "$-$").replace(_EMPTY, "---")
+def _latex_entry(entry: Entry) -> str:
+    return _entry(entry, lambda text: f"\\textbf{{{text}}}", "$-$").replace(_NOT_RUN, "---")
 
 
-def _entry(one: Entry, bold: Callable[[str], str], minus: str) -> str:
-    if one.value is None and one.published is None:
+def _entry(entry: Entry, bold: Callable[[str], str], minus: str) -> str:
+    if entry.value is None and entry.published is None:
         return ""
-    decimals = _decimals(one)
-    ours = _EMPTY if one.value is None else f"{one.value:.{decimals}f}"
-    if one.value is not None and not one.all_folds:
-        ours += f" [{one.folds}]"
-    ours = bold(ours) if one.best else ours
-    if one.published is not None:
-        theirs = f"{one.published.value:.{one.published.decimals}f}"
+    decimals = _decimals(entry)
+    ours = _NOT_RUN if entry.value is None else f"{entry.value:.{decimals}f}"
+    if entry.value is not None and not entry.has_all_folds:
+        ours += f" [{entry.folds}]"
+    ours = bold(ours) if entry.best else ours
+    if entry.published is not None:
+        theirs = f"{entry.published.value:.{entry.published.decimals}f}"
         ours += (
             f" ({theirs})"
-            if one.difference is None
-            else f" ({theirs}, {round(one.difference, decimals) + 0.0:+.{decimals}f})"
+            if entry.difference is None
+            else f" ({theirs}, {round(entry.difference, decimals) + 0.0:+.{decimals}f})"
         )
     return ours.replace("-", minus)
 
 
-def _decimals(one: Entry) -> int:
-    if one.metric.startswith(("prr", "ood")):
+def _decimals(entry: Entry) -> int:
+    if entry.metric.startswith(("prr", "ood")):
         return 1
-    if one.metric in {"rmse", "train_seconds"} and one.value is not None and one.value < _SMALL:
+    if entry.metric in {"rmse", "train_seconds"} and entry.value is not None and entry.value < _SMALL:
         return 4
-    return 3 if one.metric == "nll" and n_folds(one.dataset) == 1 else 2
+    return 3 if entry.metric == "nll" and n_folds(entry.dataset) == 1 else 2
 
 
-def _remarks(entries: Sequence[Entry]) -> list[str]:
-    """Return what a reader must know: what is missing, what is of fewer folds, what is quoted."""
-    remarks = []
-    datasets = dict.fromkeys(one.dataset for one in entries)
-    quoted_sets = {one.dataset for one in entries if one.published is not None}
-    missing = [
-        NAMES[d] for d in datasets if d in quoted_sets and all(one.value is None for one in entries if one.dataset == d)
-    ]
+def _notes(entries: Sequence[Entry]) -> list[str]:
+    """Return notes for the reader: which datasets are missing, what has fewer folds, which methods are quoted."""
+    notes = []
+    datasets = dict.fromkeys(entry.dataset for entry in entries)
+    has_published = {entry.dataset for entry in entries if entry.published is not None}
+    has_results = {entry.dataset for entry in entries if entry.value is not None}
+    missing = [DATASET_NAMES[name] for name in datasets if name in has_published and name not in has_results]
     if missing:
-        remarks.append(f"Missing, published figures alone: {', '.join(missing)}.")
-    if any(one.value is not None and not one.all_folds for one in entries):
-        remarks.append(
-            "A number in square brackets says of how many folds a figure is; without, it is of all. Such a figure has "
-            "no difference from the published one. It is compared with the best on its own folds; few tell little."
+        notes.append(f"Not run, only published results: {', '.join(missing)}.")
+    if any(entry.value is not None and not entry.has_all_folds for entry in entries):
+        notes.append(
+            "A number in square brackets is the number of folds, where it is not all of them. Such a result has no "
+            "difference from the published one, and is compared with the best on its own folds only."
         )
-    quoted = [m for m in _methods(entries) if all(one.value is None for one in entries if one.method == m)]
+    methods_run = {entry.method for entry in entries if entry.value is not None}
+    quoted = [METHOD_NAMES[method] for method in _methods(entries) if method not in methods_run]
     if quoted and len(missing) < len(datasets):
-        remarks.append(f"Quoted as published, not run here: {', '.join(HEADINGS[m] for m in quoted)}.")
-    return remarks
+        notes.append(f"Not run here, published results quoted: {', '.join(quoted)}.")
+    return notes
 
 
-def _plain(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"

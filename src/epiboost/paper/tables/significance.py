@@ -1,15 +1,15 @@
-"""The paper's rule of significance: what is not told apart from the best.
+"""The paper's test of significance: which methods are not significantly worse than the best.
 
-Methods are compared in pairs by a t-test: over folds where a dataset has several, over the test rows where it has one.
-A p-value above 0.05 means that a method is not different from the best. Ratios of rejection and areas have no value a
-row, so of a dataset with one split only the best itself is marked.
+Methods are compared with the best one by a paired t-test: over folds if the dataset has several, over test rows if it
+has one split. A p-value above 0.05 means that a method is not significantly worse. PRR and AUC have no value per row,
+so for a dataset with one split only the best method is marked.
 
-The best is the one of the best mean among the methods with the most folds. A method of fewer folds is compared with it
-on those that both have, and is marked unless it is worse there.
+The best method is the one with the best mean among the methods with the most folds. A method with fewer folds is
+compared with it on the folds that both have, and is marked unless it is worse there.
 
 >>> import numpy as np
 >>> samples = {"a": np.array([1.0, 1.1, 0.9]), "b": np.array([1.01, 1.08, 0.93]), "c": np.array([2.0, 2.2, 2.0])}
->>> sorted(not_different(samples, smaller_is_better=True))
+>>> sorted(not_worse_than_best(samples, smaller_is_better=True))
 ['a', 'b']
 """
 
@@ -21,16 +21,16 @@ from scipy.stats import ttest_rel
 from epiboost._typing import Floats
 from epiboost.paper.protocol import SIGNIFICANCE
 
-_LEAST = 2  # pairs that a spread needs
+_FEWEST_PAIRS = 2  # for a standard deviation
 
 
-def not_different(samples: Mapping[str, Floats], *, smaller_is_better: bool) -> set[str]:
-    """Return the best method and those that a paired test does not tell apart from it.
+def not_worse_than_best(samples: Mapping[str, Floats], *, smaller_is_better: bool) -> set[str]:
+    """Return the best method and those that are not significantly worse.
 
     Parameters
     ----------
     samples : mapping from str to array
-        A value a fold or a row, in the same order for each method; NaN where one has none.
+        One value per fold or row, in the same order for all methods; NaN where there is none.
     smaller_is_better : bool
     """
     if not samples:
@@ -44,15 +44,15 @@ def not_different(samples: Mapping[str, Floats], *, smaller_is_better: bool) -> 
     sign = 1.0 if smaller_is_better else -1.0
     losses = {name: sign * values for name, values in padded.items()}
     best = min((name for name in losses if counts[name] == most), key=lambda name: float(np.nanmean(losses[name])))
-    return {name for name in losses if name == best or not _worse(losses[name], losses[best])}
+    return {name for name in losses if name == best or not _is_worse(losses[name], losses[best])}
 
 
-def _worse(losses: Floats, best: Floats) -> bool:
-    """Say whether losses are larger than the best ones by more than chance; of a single pair chance is not known."""
+def _is_worse(losses: Floats, best: Floats) -> bool:
+    """Return whether losses are significantly larger than the best ones; a single pair cannot be tested, and counts."""
     both = np.isfinite(losses) & np.isfinite(best)
-    more = losses[both] - best[both]
-    if len(more) < _LEAST:
+    excess = losses[both] - best[both]
+    if len(excess) < _FEWEST_PAIRS:
         return True
-    if more.mean() <= 0.0:
+    if excess.mean() <= 0.0:
         return False
-    return bool(np.ptp(more) == 0.0 or ttest_rel(losses[both], best[both]).pvalue <= SIGNIFICANCE)
+    return bool(np.ptp(excess) == 0.0 or ttest_rel(losses[both], best[both]).pvalue <= SIGNIFICANCE)
