@@ -112,7 +112,7 @@ def test_a_model_in_a_pipeline_in_a_search_is_asked_as_one_on_its_own(wrapped, t
 @every_question
 def test_a_model_that_does_not_know_its_uncertainty_is_refused_with_a_word(question):
     for model in (Ridge().fit(X, Y), make_pipeline(StandardScaler(), Ridge()).fit(X, Y)):
-        with pytest.raises(TypeError, match=r"knows its uncertainty.*got Ridge\(\)"):
+        with pytest.raises(TypeError, match=r"predicts its uncertainty.*got Ridge\(\)"):
             question(model, Y, tolerance=0.5)
 
 

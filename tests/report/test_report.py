@@ -390,7 +390,7 @@ def test_a_page_of_letters_that_must_be_escaped_stays_small():
 
 
 def test_what_is_no_model_is_refused():
-    with pytest.raises(TypeError, match="a fitted model that knows its uncertainty is needed"):
+    with pytest.raises(TypeError, match="a fitted model that predicts its uncertainty"):
         report(StandardScaler(), FRAME[HELD_OUT])
 
 

@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from epiboost._inputs.labels import label_codes
 from epiboost._posterior.conformal import check_share
 from epiboost._posterior.uncertainty import Measure, check_measure, real_numbers
-from epiboost._posterior.unwrap import Wrapped, unwrap
+from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.decisions.measures import measured
 
@@ -63,7 +63,7 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     Attributes
     ----------
-    model_ : Wrapped
+    model_ : UnwrappedModel
         The model as it was when `fit` was called.
     threshold_ : float
         A case is kept if its uncertainty is smaller; infinite if all are kept, minus infinity if none.
@@ -144,7 +144,7 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             that the model does not know, and parameters that make no sense. Uncertainties may be all equal: all cases
             are then kept, or none.
         """
-        model = unwrap(self.model, "predict", "predict_uncertainty").kept()
+        model = unwrap(self.model, "predict", "predict_uncertainty").frozen_copy()
         self._check_parameters(classifies=model.classes is not None)
         wrong = self._wrong(model, X, y)
         uncertainty = measured(model, X, self.measure)
@@ -153,7 +153,7 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         kept = np.searchsorted(uncertainty[order], lines)  # rows strictly below the line
         errors = np.concatenate([[0], np.cumsum(wrong[order])])[kept]
         chosen = self._choose(kept, errors)
-        self.model_: Wrapped = model
+        self.model_: UnwrappedModel = model
         self.met_ = chosen is not None
         self.threshold_, self.error_bound_, self.error_, self.coverage_ = -math.inf, 1.0, math.nan, 0.0
         if chosen is not None:
@@ -213,7 +213,7 @@ class Abstainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             )
             raise ValueError(message)
 
-    def _wrong(self, model: Wrapped, X: Any, y: Any) -> npt.NDArray[np.bool_]:  # noqa: ANN401 (anything a user may pass)
+    def _wrong(self, model: UnwrappedModel, X: Any, y: Any) -> npt.NDArray[np.bool_]:  # noqa: ANN401 (anything a user may pass)
         prediction, target = np.asarray(model.predict(X)), np.asarray(y)
         if target.shape != prediction.shape:
             message = f"y must hold one target a row, shape {prediction.shape}, got {target.shape}"

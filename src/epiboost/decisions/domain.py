@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._posterior.conformal import check_share, conformal_quantile
 from epiboost._posterior.uncertainty import Measure, check_measure
-from epiboost._posterior.unwrap import Wrapped, unwrap
+from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._typing import Floats, Integers
 from epiboost.decisions.measures import measured
 
@@ -58,7 +58,7 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     Attributes
     ----------
-    model_ : Wrapped
+    model_ : UnwrappedModel
         The model as it was when `fit` was called.
     offset_ : float
         Score below which a row is foreign: ``decision_function = score_samples - offset_``.
@@ -120,7 +120,7 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         """
         check_measure(self.measure)
         check_share(self.false_alarm_rate, "false_alarm_rate")
-        model = unwrap(self.model, "predict_uncertainty").kept()
+        model = unwrap(self.model, "predict_uncertainty").frozen_copy()
         uncertainty = np.sort(measured(model, X, self.measure))
         if self.measure == "knowledge" and not uncertainty.any():
             message = "the model has no knowledge uncertainty: its ensemble needs two or more members that differ"
@@ -133,7 +133,7 @@ class DomainDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scik
                 f"a false alarm rate of {self.false_alarm_rate} takes {needed} rows at least, got {len(uncertainty)}"
             )
             raise ValueError(message) from error
-        self.model_: Wrapped = model
+        self.model_: UnwrappedModel = model
         self.scores_: Floats = -uncertainty[::-1]
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.model, name):

@@ -21,7 +21,7 @@ import numpy as np
 
 from epiboost._inputs.raw_values import cells, names_of
 from epiboost._optional import require
-from epiboost._posterior.unwrap import Wrapped, unwrap
+from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._progress import Progress, progress_bar
 from epiboost._typing import AnyArray, Floats
 from epiboost.explain.attribution import Attribution, Unit
@@ -143,13 +143,13 @@ def attribute_all(
         One a measure.
     """
     asked = unwrap(model, "predict_posterior")
-    given = asked.rows(X)
-    rows = numbers_of(asked.model, given)
+    given = asked.transform(X)
+    rows = numbers_of(asked.estimator, given)
     if background is None and len(rows) < 2:  # noqa: PLR2004 (what is one row unlike?)
         message = "one row alone is not unlike any other; give a background, a table of usual rows"
         raise ValueError(message)
     _check_known(asked, rows[:1], measures)
-    usual = rows if background is None else numbers_of(asked.model, asked.rows(background))
+    usual = rows if background is None else numbers_of(asked.estimator, asked.transform(background))
     usual = _drawn(usual, _whole("n_background", n_background, 1), random_state)
     n_features = rows.shape[1]
     n_played = max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features)
@@ -157,10 +157,10 @@ def attribute_all(
         n_played = _whole("n_coalitions", n_coalitions, 2 * n_features)
     outcome = _outcome(asked, label, measures)
     with progress_bar("Explaining", enabled=bool(verbose), unit="coalitions") as progress:
-        game = Game(reader_of_numbers(asked.model), rows, usual, tuple(measures), outcome)
+        game = Game(reader_of_numbers(asked.estimator), rows, usual, tuple(measures), outcome)
         values, base = _shapley(game, n_played, random_state, progress)
-    names = names_of(asked.model, n_features)
-    shown = cells(given, names if hasattr(asked.model, "feature_names_in_") else None)
+    names = names_of(asked.estimator, n_features)
+    shown = cells(given, names if hasattr(asked.estimator, "feature_names_in_") else None)
     units = [_unit(measure, asked) for measure in measures]
     return tuple(
         Attribution(values[:, :, place], float(base[place]), names, shown, measure, unit, _label(asked, outcome, unit))
@@ -168,9 +168,9 @@ def attribute_all(
     )
 
 
-def _check_known(asked: Wrapped, row: AnyArray, measures: Sequence[Explained]) -> None:
+def _check_known(asked: UnwrappedModel, row: AnyArray, measures: Sequence[Explained]) -> None:
     """Raise an error if the model does not know what is to be explained."""
-    posterior = reader_of_numbers(asked.model)(row)
+    posterior = reader_of_numbers(asked.estimator)(row)
     if "knowledge" in measures and posterior.n_members == 1:
         message = (
             "one member alone has no knowledge uncertainty, so there is nothing to explain; of='data' explains noise"
@@ -282,7 +282,7 @@ def _whole(name: str, value: object, least: int) -> int:
     return int(value)
 
 
-def _outcome(asked: Wrapped, label: Any, measures: Sequence[str]) -> int:  # noqa: ANN401 (any label)
+def _outcome(asked: UnwrappedModel, label: Any, measures: Sequence[str]) -> int:  # noqa: ANN401 (any label)
     """Return the position of the class whose probability is explained."""
     classes = None if asked.classes is None else asked.classes.tolist()
     if classes is None or "mean" not in measures:
@@ -298,11 +298,11 @@ def _outcome(asked: Wrapped, label: Any, measures: Sequence[str]) -> int:  # noq
     return int(classes.index(label))
 
 
-def _unit(measure: Explained, asked: Wrapped) -> Unit:
+def _unit(measure: Explained, asked: UnwrappedModel) -> Unit:
     if measure == "mean":
         return "target" if asked.classes is None else "probability"
     return "variance" if asked.classes is None else "nats"
 
 
-def _label(asked: Wrapped, outcome: int, unit: Unit) -> Any:  # noqa: ANN401 (any label)
+def _label(asked: UnwrappedModel, outcome: int, unit: Unit) -> Any:  # noqa: ANN401 (any label)
     return asked.classes[outcome] if unit == "probability" and asked.classes is not None else None

@@ -56,12 +56,12 @@ class Scorer:
         sample_weight: npt.ArrayLike | None = None,
     ) -> float:
         """Score a fitted model on held-out rows; higher is better."""
-        asked = unwrap(estimator, "predict_posterior", "predict_uncertainty")
+        unwrapped = unwrap(estimator, "predict_posterior", "predict_uncertainty")
         scoring, _ = _SCORINGS[self.name]
         options = dict(self.options)
         if "X_out" in options:
-            options["X_out"] = asked.rows(options["X_out"])
-        return scoring(asked.model, asked.rows(X), y, sample_weight, **options)
+            options["X_out"] = unwrapped.transform(options["X_out"])
+        return scoring(unwrapped.estimator, unwrapped.transform(X), y, sample_weight, **options)
 
 
 def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric has its own)

@@ -94,7 +94,7 @@ class CalibrationDisplay:
             As `epiboost.metrics.reliability_curve`: for empty arrays, NaN, bad weights and unknown labels.
         """
         model = unwrap(estimator, "predict_posterior")
-        curve = reliability_of_model(model.model, model.rows(X), y, n_bins=n_bins, sample_weight=sample_weight)
+        curve = reliability_of_model(model.estimator, model.transform(X), y, n_bins=n_bins, sample_weight=sample_weight)
         family: Family = "normal" if model.classes is None else "categorical"
         return cls(curve, family=family).plot(ax, name=name, **kwargs)
 

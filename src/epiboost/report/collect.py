@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._inputs.raw_values import cells, column_names
-from epiboost._posterior.unwrap import Wrapped, unwrap
+from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.report.drivers import Explained, evenly, explained, explained_other
 from epiboost.report.facts import Facts, Kind, Listed, Points
@@ -63,13 +63,13 @@ def gather(
     theirs = explained_other(model, (X, ood), (answers, other), verbose) if explain and other is not None else ()
     points = _points(answers, other, uncertain, marked)
     shown = _Shown(asked, (X, ood), (answers, other), target=target, marked=marked, leading=found.leading)
-    inner = inner_of(asked.model)
+    inner = inner_of(asked.estimator)
     return Facts(
         title=words(title or title_of(inner), _LONGEST_TITLE),
         task="regression" if asked.classes is None else "classification",
         unit=answers.uncertainty.unit,
         n_rows=len(answers),
-        n_columns=len(column_names(X, None if asked.steps else inner)),
+        n_columns=len(column_names(X, None if asked.transformers else inner)),
         deciding=answers.deciding,
         quality=None if target is None else quality_of(target, answers),
         honesty=None if honesty is None else honesty[0],
@@ -170,7 +170,7 @@ class _Shown:
 
     def __init__(
         self,
-        asked: Wrapped,
+        asked: UnwrappedModel,
         tables: tuple[Any, Any],
         answers: tuple[Answers, Answers | None],
         *,
@@ -179,8 +179,8 @@ class _Shown:
         leading: tuple[str, ...],
     ) -> None:
         self.tables, self.answers, self.target, self.marked = tables, answers, target, marked
-        inner = inner_of(asked.model)
-        self.names = column_names(tables[0], None if asked.steps else inner)
+        inner = inner_of(asked.estimator)
+        self.names = column_names(tables[0], None if asked.transformers else inner)
         shown = distinct(self.names)
         first = [self.names.index(name) for name in leading if name in self.names]
         rest = [place for place in range(len(shown)) if place not in first]

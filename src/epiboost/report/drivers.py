@@ -83,7 +83,7 @@ def explained(
         measures.append("knowledge")
     if len(answers) < 2 or not measures:  # noqa: PLR2004 (a row is compared with others)
         return Explained()
-    n_features = int(unwrap(model).model.n_features_in_)
+    n_features = int(unwrap(model).estimator.n_features_in_)
     n_coalitions = max(_FEWEST_COALITIONS, _COALITIONS_A_FEATURE * n_features)
     affordable = _MOST_CELLS // (n_coalitions * n_features * _N_BACKGROUND) - len(uncertain)
     sample = evenly(len(answers), min(max(affordable, _FEWEST_SAMPLED), _MOST_SAMPLED))
@@ -109,7 +109,7 @@ def explained_other(
     own, theirs = answers
     if not theirs.uncertainty.knowledge.any() or theirs.posterior.n_members == 1:
         return ()
-    n_features = int(unwrap(model).model.n_features_in_)
+    n_features = int(unwrap(model).estimator.n_features_in_)
     found = attribute_all(
         model,
         rows_of(tables[1], evenly(len(theirs), _FEWEST_SAMPLED)),

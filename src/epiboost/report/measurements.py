@@ -9,7 +9,7 @@ from epiboost import metrics
 from epiboost._estimators.calibrated import CalibratedClassifier, CalibratedRegressor
 from epiboost._inputs.labels import label_codes
 from epiboost._posterior.posterior import Posterior
-from epiboost._posterior.unwrap import Wrapped
+from epiboost._posterior.unwrap import UnwrappedModel
 from epiboost._typing import AnyArray, Floats
 from epiboost.decisions import Abstainer, DomainDetector, TargetNotMetWarning
 from epiboost.metrics import RejectionCurve, ReliabilityCurve, UndefinedScoreError
@@ -98,15 +98,15 @@ def finds_of(y: AnyArray, answers: Answers) -> float | None:
     return goes_with(answers.doubt, losses, n_errors=int(np.count_nonzero(losses)))
 
 
-def honesty_of(asked: Wrapped, X: Any, y: AnyArray, answers: Answers) -> tuple[Honesty, ReliabilityCurve] | None:  # noqa: ANN401
+def honesty_of(asked: UnwrappedModel, X: Any, y: AnyArray, answers: Answers) -> tuple[Honesty, ReliabilityCurve] | None:  # noqa: ANN401
     """Return whether the model is as right as it says; None if its members predict no distribution."""
     posterior = answers.posterior
     if posterior.family == "mean":
         return None
     if posterior.family == "categorical":
         return _honesty_of_classes(asked, X, y, answers)
-    if isinstance(asked.model, CalibratedRegressor):
-        return _honesty_of_guarantees(asked.model, asked.rows(X), y)
+    if isinstance(asked.estimator, CalibratedRegressor):
+        return _honesty_of_guarantees(asked.estimator, asked.transform(X), y)
     curve = metrics.reliability_curve(y, posterior, n_bins=_N_LEVELS)
     needed = np.abs(2 * metrics.probability_integral_transform(y, posterior) - 1)
     some = posterior.parameters[:, :: -(-len(answers) // _ROWS_FOR_WIDTH)]
@@ -173,20 +173,25 @@ def domain_of(answers: Answers, other: Answers, new: Novelty) -> Domain | None:
     return Domain(len(outside), inside, outside, threshold, FALSE_ALARM_RATE, share, auc, p_value, new)
 
 
-def _honesty_of_classes(asked: Wrapped, X: Any, y: AnyArray, answers: Answers) -> tuple[Honesty, ReliabilityCurve]:  # noqa: ANN401
+def _honesty_of_classes(
+    asked: UnwrappedModel,
+    X: Any,  # noqa: ANN401
+    y: AnyArray,
+    answers: Answers,
+) -> tuple[Honesty, ReliabilityCurve]:
     posterior = answers.posterior
     curve = metrics.reliability_curve(y, posterior, n_bins=_N_LEVELS)
     claimed = float(posterior.mean.max(axis=1).mean())
     observed = 1.0 - float(metrics.prediction_errors(y, answers.prediction, loss="zero_one").mean())
     size = coverage = None
-    guaranteed = isinstance(asked.model, CalibratedClassifier)
-    if isinstance(asked.model, CalibratedClassifier):
+    guaranteed = isinstance(asked.estimator, CalibratedClassifier)
+    if isinstance(asked.estimator, CalibratedClassifier):
         try:
-            sets = asked.model.predict_set(asked.rows(X), COVERAGE)
+            sets = asked.estimator.predict_set(asked.transform(X), COVERAGE)
         except ValueError:  # too few calibration rows for this coverage
             guaranteed = False
         else:
-            codes = label_codes(y, asked.model.classes_, name="y")
+            codes = label_codes(y, asked.estimator.classes_, name="y")
             size, coverage = float(sets.sum(axis=1).mean()), float(sets[np.arange(len(sets)), codes].mean())
     chance = usual_calibration_error(curve, len(y), binned=True)
     return Honesty(claimed, observed, curve.error, chance, None, size, coverage, guaranteed), curve

@@ -9,7 +9,7 @@ from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.provenance import version_of
 from epiboost._inputs.raw_values import names_of
-from epiboost._posterior.unwrap import Wrapped
+from epiboost._posterior.unwrap import UnwrappedModel
 from epiboost.report.formatting import count, distinct, number, words
 from epiboost.report.predictions import Answers
 
@@ -27,9 +27,9 @@ def title_of(model: Any) -> str:  # noqa: ANN401 (any model)
     return f"Can this {'classifier' if hasattr(model, 'classes_') else 'regressor'} be trusted?"
 
 
-def model_facts(asked: Wrapped, answers: Answers) -> tuple[tuple[str, str], ...]:
+def model_facts(asked: UnwrappedModel, answers: Answers) -> tuple[tuple[str, str], ...]:
     """Return recipe, trees, seed, training and versions, by name."""
-    model = asked.model
+    model = asked.estimator
     inner = inner_of(model)
     facts = [("Model", type(model).__name__)]
     if isinstance(model, BaseCalibrated):

@@ -7,7 +7,7 @@ import numpy as np
 from epiboost._estimators.base import BaseEpiBoost
 from epiboost._inputs.feature_ranges import Ground
 from epiboost._inputs.raw_values import names_of
-from epiboost._posterior.unwrap import Wrapped
+from epiboost._posterior.unwrap import UnwrappedModel
 from epiboost._typing import AnyArray
 from epiboost.explain.game import numbers_of
 from epiboost.report.formatting import distinct
@@ -20,12 +20,12 @@ _OUTSIDE = 2
 """Of n + 1 numbers of one kind two lie outside the range of the others: the smallest and the largest."""
 
 
-def novelty_of(asked: Wrapped, X: Any, n_rows: int) -> tuple[Novelty, AnyArray]:  # noqa: ANN401 (anything a model reads)
+def novelty_of(asked: UnwrappedModel, X: Any, n_rows: int) -> tuple[Novelty, AnyArray]:  # noqa: ANN401 (anything a model reads)
     """Return what is new, and which rows hold any of it.
 
     Parameters
     ----------
-    asked : Wrapped
+    asked : UnwrappedModel
     X : table of shape (n, columns)
     n_rows : int
         How many rows that are.
@@ -35,12 +35,12 @@ def novelty_of(asked: Wrapped, X: Any, n_rows: int) -> tuple[Novelty, AnyArray]:
     Novelty
     array of bool, of shape (n,)
     """
-    inner = inner_of(asked.model)
+    inner = inner_of(asked.estimator)
     vocabularies = getattr(inner, "vocabularies_", ())
     ground: Ground | None = getattr(inner, "ground_", None)
     if not isinstance(inner, BaseEpiBoost) or not (vocabularies or ground):
         return Novelty(ranges=False, n_rows=0, n_unseen=0, columns=(), clear=False), np.zeros(n_rows, dtype=bool)
-    rows = numbers_of(asked.model, asked.rows(X))
+    rows = numbers_of(asked.estimator, asked.transform(X))
     of_categories = np.array([known is not None for known in vocabularies] or [False] * rows.shape[1])
     unseen = (rows == -1.0) & of_categories
     beyond = np.zeros_like(unseen) if ground is None else ground.beyond(rows) & ~of_categories
