@@ -503,7 +503,7 @@ NOT_KNOWN = pd.array(["a", pd.NA])
         (lambda: prediction_rejection_score(NOT_KNOWN, ["a", "b"], SOME), "y_true holds missing labels"),
         (lambda: prediction_rejection_score(["a", "b"], ["a", None], SOME), "y_pred holds missing labels"),
         (lambda: brier_loss(NOT_KNOWN, [[0.5, 0.5]] * 2, classes=["a", "b"]), "y_true holds missing labels"),
-        (lambda: crps_loss(pd.array([1.0, pd.NA], dtype=object), PAIR), "y_true must be numbers, none of them missing"),
+        (lambda: crps_loss(pd.array([1.0, pd.NA], dtype=object), PAIR), "y_true must be numbers without missing values"),
         (lambda: disagreement(PAIR).to_frame("foo"), "backend must be one of"),
     ],
 )

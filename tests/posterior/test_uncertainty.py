@@ -9,13 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from epiboost._posterior.uncertainty import (
-    Uncertainty,
-    decompose_categorical,
-    decompose_normal,
-    expected_pairwise_kl,
-    reverse_mutual_information,
-)
+from epiboost._posterior.decomposition import decompose_categorical, decompose_normal
+from epiboost._posterior.divergences import expected_pairwise_kl, reverse_mutual_information
+from epiboost._posterior.uncertainty import Uncertainty
 
 DECOMPOSITIONS = {"normal": decompose_normal, "categorical": decompose_categorical}
 FAMILIES = sorted(DECOMPOSITIONS)
@@ -273,7 +269,7 @@ def test_reverse_information_of_normals_is_refused_with_a_way_out():
         ((3, 2), "normal", r"\(members, samples, outputs\), got \(3, 2\)"),
         ((0, 3, 2), "normal", "at least one member"),
         ((2, 3, 3), "normal", "two outputs, mean and variance, got 3"),
-        ((2, 3, 1), "categorical", "two or more outputs, one a class, got 1"),
+        ((2, 3, 1), "categorical", "two or more outputs, one per class, got 1"),
         ((2, 3, 2), "poisson", r"one of \('normal', 'categorical', 'mean'\), got 'poisson'"),
     ],
 )
@@ -314,7 +310,7 @@ def test_an_uncertainty_cannot_be_changed(uncertainty):
 
 @pytest.mark.parametrize("knowledge", [np.zeros(3), np.zeros((2, 1))])
 def test_parts_of_different_shapes_are_refused(knowledge):
-    with pytest.raises(ValueError, match="of one shape"):
+    with pytest.raises(ValueError, match="must have the same shape"):
         Uncertainty(np.zeros(2), np.zeros(2), knowledge, unit="nats")
 
 

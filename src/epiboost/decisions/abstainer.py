@@ -27,8 +27,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._inputs.labels import label_codes
+from epiboost._posterior.arrays import real_numbers
 from epiboost._posterior.conformal import check_share
-from epiboost._posterior.uncertainty import Measure, check_measure, real_numbers
+from epiboost._posterior.uncertainty import Measure, check_measure
 from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.decisions.measures import measured

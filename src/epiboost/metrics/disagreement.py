@@ -15,19 +15,12 @@ set by every member, so that a narrow one beside a wide one is seen: to about si
 """
 
 from dataclasses import dataclass, fields
-from typing import Any, get_args
 
-import narwhals as nw
 import numpy as np
 
-from epiboost._optional import require
-from epiboost._posterior.uncertainty import (
-    FrameBackend,
-    decompose_categorical,
-    decompose_normal,
-    expected_pairwise_kl,
-    reverse_mutual_information,
-)
+from epiboost._posterior.decomposition import decompose_categorical, decompose_normal
+from epiboost._posterior.divergences import expected_pairwise_kl, reverse_mutual_information
+from epiboost._posterior.frames import Frame, FrameBackend, make_frame
 from epiboost._typing import Family, Floats
 from epiboost.metrics.inputs import Prediction, check_prediction
 
@@ -69,7 +62,7 @@ class Disagreement:
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: values for name, values in named.items() if values is not None}
 
-    def to_frame(self, backend: FrameBackend = "pandas") -> Any:  # noqa: ANN401 (frames share no type)
+    def to_frame(self, backend: FrameBackend = "pandas") -> Frame:
         """Give the measures as a data frame, one column a measure, one row a sample.
 
         Parameters
@@ -77,11 +70,7 @@ class Disagreement:
         backend : {"pandas", "polars", "pyarrow"}, default="pandas"
             The library that makes the frame; it must be installed.
         """
-        if backend not in get_args(FrameBackend):
-            message = f"backend must be one of {get_args(FrameBackend)}, got {backend!r}"
-            raise ValueError(message)
-        require(backend, extra="frames", purpose=f"to_frame(backend={backend!r})")
-        return nw.from_dict(self.columns(), backend=backend).to_native()
+        return make_frame(self.columns(), backend)
 
 
 def disagreement(prediction: Prediction, *, family: Family | None = None) -> Disagreement:
