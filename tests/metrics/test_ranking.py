@@ -161,7 +161,7 @@ def test_equal_errors_have_no_score():
         ({"errors": [1, 0], "uncertainty": [np.nan, 1]}, "uncertainty must not be NaN, got 1"),
         ({"errors": [np.nan, 0], "uncertainty": [0, 1]}, "errors must be finite"),
         ({"errors": [-1, 0], "uncertainty": [0, 1]}, "errors must not be negative, got -1"),
-        ({"errors": [1, 0], "uncertainty": [0, 1, 2]}, "one entry a sample, 2, got 3"),
+        ({"errors": [1, 0], "uncertainty": [0, 1, 2]}, "one entry per sample, 2, got 3"),
         ({"errors": [1, 0], "uncertainty": [0, 1], "sample_weight": [-1, 1]}, "must not be negative, got -1"),
         ({"errors": [1, 0], "uncertainty": [0, 1], "sample_weight": [0, 0]}, "zero for every sample"),
         ({"errors": [1, 0], "uncertainty": [0, 1], "sample_weight": [1, np.nan]}, "sample_weight must be finite"),
@@ -226,14 +226,14 @@ def test_infinite_uncertainties_are_ranked(metric):
 @pytest.mark.parametrize(
     ("is_out", "uncertainty", "weight", "words"),
     [
-        ([True, True], [1, 2], None, "both kinds are needed .* got 2 that are all out of the domain"),
-        ([False, False], [1, 2], None, "all in the domain"),
-        ([False, True], [1, 2], [1, 0], "all in the domain"),
+        ([True, True], [1, 2], None, "rows of both kinds, got 2 that are all out of domain"),
+        ([False, False], [1, 2], None, "all in domain"),
+        ([False, True], [1, 2], [1, 0], "all in domain"),
         ([], [], None, "uncertainty is empty"),
         ([False, True], [1, np.nan], None, "must not be NaN"),
         ([False, True], [1, 2], [-1, 1], "must not be negative"),
         ([0, 2], [1, 2], None, "must hold true and false"),
-        ([False, True, True], [1, 2], None, "one entry a sample, 2, got 3"),
+        ([False, True, True], [1, 2], None, "one entry per sample, 2, got 3"),
     ],
 )
 def test_what_cannot_be_detected_is_refused(metric, is_out, uncertainty, weight, words):

@@ -64,7 +64,7 @@ ASKED = {
     ),
     "domain": lambda model, _y, **_: DomainDisplay.from_estimator(model, X, X + 3.0, ax=axes()).roc_auc,
     "likelihood": lambda model, y, **_: scorer("negative_log_likelihood_loss")(model, X, y),
-    "foreign": lambda model, y, **_: scorer("ood_auc_score", X_out=X + 3.0)(model, X, y),
+    "foreign": lambda model, y, **_: scorer("ood_auc_score", X_ood=X + 3.0)(model, X, y),
 }
 every_question = pytest.mark.parametrize("question", ASKED.values(), ids=ASKED)
 

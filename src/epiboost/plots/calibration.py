@@ -10,8 +10,9 @@ import numpy.typing as npt
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import AnyArray, Family
-from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve, reliability_of_model
+from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve
 from epiboost.metrics.inputs import Prediction
+from epiboost.metrics.scorers import reliability_of_model
 from epiboost.plots.style import BLUE, GREY, new_axes, plain
 
 if TYPE_CHECKING:
