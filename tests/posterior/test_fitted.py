@@ -78,7 +78,7 @@ def test_catboost_without_noise_or_stopped_early_is_warned_of():
 
 
 def test_a_loss_of_catboost_without_a_posterior_is_refused_by_name():
-    with pytest.raises(ValueError, match="the loss 'MultiClassOneVsAll' has no posterior here"):
+    with pytest.raises(ValueError, match="does not support the loss 'MultiClassOneVsAll'"):
         posterior_from(catboost_model("MultiClassOneVsAll", labels(3)), X)
 
 
@@ -191,7 +191,7 @@ def test_a_subclass_is_taken_as_what_it_is():
 
 @pytest.mark.parametrize("model", [LinearRegression().fit(X, Y), "forest", None])
 def test_other_models_are_refused(model):
-    with pytest.raises(TypeError, match="model must be a fitted model of CatBoost, LightGBM or XGBoost"):
+    with pytest.raises(TypeError, match="estimator must be a fitted model of CatBoost, LightGBM or XGBoost"):
         posterior_from(model, X)
 
 
@@ -214,7 +214,7 @@ def test_losses_that_predict_no_mean_are_refused_whatever_the_library():
         GradientBoostingRegressor(n_estimators=4, loss="quantile").fit(X, Y),
     ]
     for model in models:
-        with pytest.raises(ValueError, match="the loss 'quantile' has no posterior here"):
+        with pytest.raises(ValueError, match="does not support the loss 'quantile'"):
             posterior_from(model, X, 2)
 
 
@@ -225,7 +225,7 @@ def test_objectives_of_lightgbm_that_predict_no_mean_are_refused_by_name(objecti
     classes = {"num_class": 3} if objective == "multiclassova" else {}
     data = lightgbm.Dataset(X, y, group=[150] if objective == "lambdarank" else None)
     booster = lightgbm.train({"objective": objective, "verbosity": -1, "num_threads": 1, **classes}, data, 10)
-    with pytest.raises(ValueError, match=f"the objective '{objective}' has no posterior here"):
+    with pytest.raises(ValueError, match=f"does not support the objective '{objective}'"):
         posterior_from(booster, X, 2)
 
 
@@ -238,7 +238,7 @@ def test_a_model_that_is_not_fitted_says_so(library):
 
 def test_xgboost_without_a_chain_or_with_several_targets_is_refused():
     xgboost = pytest.importorskip("xgboost")
-    with pytest.raises(ValueError, match="is a random forest: its 30 trees are one step"):
+    with pytest.raises(ValueError, match="is a random forest: its 30 trees are one boosting round"):
         posterior_from(xgboost.XGBRFRegressor(n_estimators=30, n_jobs=1).fit(X, Y), X)
     many = np.stack([labels(2, text=False), 1 - labels(2, text=False)], axis=1)
     with (
@@ -247,7 +247,7 @@ def test_xgboost_without_a_chain_or_with_several_targets_is_refused():
     ):
         posterior_from(xgboost.XGBClassifier(n_estimators=4, n_jobs=1).fit(X, many), X, 2)
     own = xgboost.XGBRegressor(n_estimators=4, n_jobs=1, objective=lambda y, raw: (raw - y, np.ones_like(y))).fit(X, Y)
-    with pytest.raises(ValueError, match="an objective of its own"):
+    with pytest.raises(ValueError, match="a custom objective"):
         posterior_from(own, X, 2)
 
 
@@ -261,7 +261,7 @@ def test_catboost_takes_one_row_as_it_takes_it_itself():
 def test_a_sum_of_models_of_catboost_is_refused():
     catboost = pytest.importorskip("catboost")
     models = [catboost_model("RMSE", Y, posterior_sampling=True, iterations=10) for _ in range(2)]
-    with pytest.raises(ValueError, match="does not hold how it was trained"):
+    with pytest.raises(ValueError, match="does not hold its training parameters"):
         posterior_from(catboost.sum_models(models), X, 2)
 
 

@@ -1,8 +1,8 @@
 """Rejection curves: how well uncertainty ranks the errors of a model.
 
 Sort the samples by uncertainty and hand the most uncertain ones, one after the other, to an expert who knows the
-answer. The remaining error falls from the model's error to zero. How fast it falls shows how well the uncertainty ranks the
-errors. It falls fastest for an oracle that knows the errors, and along a straight line for a random order. The
+answer. The remaining error falls from the model's error to zero. How fast it falls shows how well the uncertainty ranks
+the errors. It falls fastest for an oracle that knows the errors, and along a straight line for a random order. The
 prediction–rejection ratio is the area gained over the random order as a share of the area that the oracle gains:
 
     PRR = (area − random area) / (oracle area − random area)
@@ -10,8 +10,8 @@ prediction–rejection ratio is the area gained over the random order as a share
 It is 1 for a ranking as good as the oracle's, 0 for a random one, and negative for a worse one.
 
 **Ties.** Samples of equal uncertainty have no order. The curve is the average over all their orders, a straight line,
-so that the result does not depend on the order of the rows. Weights are counts: a sample of weight two is the same as the
-sample twice.
+so that the result does not depend on the order of the rows. Weights are counts: a sample of weight two is the same as
+the sample twice.
 
 References
 ----------

@@ -35,6 +35,10 @@ from epiboost.metrics.losses import brier_loss, crps_loss, negative_log_likeliho
 from epiboost.metrics.ranking import Loss, prediction_rejection_score
 
 _Scoring: TypeAlias = Callable[..., float]
+"""A function of (estimator, X, y, sample_weight, **options) that returns a score."""
+
+_Option: TypeAlias = Any
+"""Value of an option; each metric has its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +54,7 @@ class Scorer:
     """
 
     name: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, _Option] = field(default_factory=dict)
 
     def __call__(
         self, estimator: Estimator, X: Table, y: Column | None = None, sample_weight: npt.ArrayLike | None = None
@@ -64,7 +68,7 @@ class Scorer:
         return scoring(unwrapped.estimator, unwrapped.transform(X), y, sample_weight, **options)
 
 
-def scorer(metric: str, **options: Any) -> Scorer:  # noqa: ANN401 (each metric has its own)
+def scorer(metric: str, **options: _Option) -> Scorer:
     """Return a scorer of a metric, for ``GridSearchCV(scoring=...)`` and similar functions.
 
     Parameters
