@@ -80,7 +80,7 @@ def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
     with np.errstate(over="ignore"):
         squared = np.square(residual)
     if not all(np.isfinite(part).all() for part in (squared, data, knowledge)):
-        message = "squared residuals and uncertainties must be finite to learn their scales, got values too large or NaN"
+        message = "squared residuals and uncertainties must be finite to learn their scales, got too large ones or NaN"
         raise ValueError(message)
     size = max(float(squared.mean()), _TINY)
     kinds = np.stack([np.ones_like(data), data, knowledge])
