@@ -26,7 +26,7 @@ UNCERTAINTY = Uncertainty(REAL, REAL, 0.0 * REAL, "variance")
 WITH_MISSING = pd.array(["a", pd.NA])
 
 
-@pytest.mark.parametrize(
+every_metric_of_numbers = pytest.mark.parametrize(
     "metric",
     [
         lambda y: crps_loss(y, NORMAL),
@@ -37,9 +37,19 @@ WITH_MISSING = pd.array(["a", pd.NA])
     ],
     ids=["crps", "likelihood", "transform", "reliability", "coverage"],
 )
+
+
+@every_metric_of_numbers
 def test_a_missing_target_is_refused(metric):
     with pytest.raises(ValueError, match=f"y_true must be finite, got {N_SAMPLES}"):
         metric(np.full(N_SAMPLES, np.nan))
+
+
+@every_metric_of_numbers
+@pytest.mark.parametrize("length", [1, N_SAMPLES + 1])
+def test_a_target_of_another_length_is_refused(metric, length):
+    with pytest.raises(ValueError, match=f"y_true must have one entry per sample, {N_SAMPLES}, got {length}"):
+        metric(np.zeros(length))
 
 
 @pytest.mark.parametrize(
