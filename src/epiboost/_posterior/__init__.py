@@ -1,1 +1,1 @@
-"""Posteriors, their decomposition into data and knowledge uncertainty, and conformal calibration."""
+"""The posterior of a model, its uncertainty split into data and knowledge, and conformal calibration."""

@@ -1,15 +1,15 @@
-"""Learning from held-out rows how far to trust a model: scales, a temperature, and order statistics that guarantee.
+"""Calibration on held-out rows: scales of the uncertainty, a temperature, and conformal quantiles.
 
-**Conformal prediction.** Give each held-out row a score, the larger the worse the model did there. A new row from the
-same source is as likely to have any rank among them as any other, so its score is at most the k-th smallest of n with a
-probability of at least k / (n + 1), whatever the model and the distribution. `conformal_quantile` gives that score.
+**Conformal prediction.** Each held-out row gets a score, larger where the model did worse. The rank of a new row from
+the same distribution among them is uniform, so its score is at most the k-th smallest of n with a probability of at
+least k / (n + 1), whatever the model and the distribution. `conformal_quantile` returns that score.
 
-**Scales.** How wide an interval must be differs from row to row. `fit_scales` learns the variance of the residuals as
-``constant + data_scale * data + knowledge_scale * knowledge``, so that each kind of uncertainty counts for as much as
-the residuals say, and for nothing where it tells nothing. Few rows are enough: the fit is robust, by the likelihood of
-Student's t with four degrees of freedom, and drawn towards equal parts by a prior that is worth a few rows.
+**Scales.** The width of an interval should differ from row to row. `fit_scales` fits the variance of the residuals as
+``constant + data_scale * data + knowledge_scale * knowledge``, so that each kind of uncertainty is weighted by what it
+explains of the residuals. Few rows are enough: the fit is robust, by the likelihood of Student's t with four degrees of
+freedom, and regularised towards equal parts by a prior that is worth a few rows.
 
-The rows that scales are learned from must not be those that guarantee.
+The rows that scales are fitted to must not be those that conformal quantiles are computed from.
 """
 
 import math
@@ -31,7 +31,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """The variance of a residual: ``constant + data * (data uncertainty) + knowledge * (knowledge uncertainty)``.
+    """Variance of a residual: ``constant + data * (data uncertainty) + knowledge * (knowledge uncertainty)``.
 
     >>> Scales(constant=1.0, data=2.0, knowledge=3.0).variance(np.array([1.0]), np.array([10.0]))
     array([33.])
@@ -47,27 +47,27 @@ class Scales:
 
 
 def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
-    """Learn how much of the residuals' variance each kind of uncertainty stands for.
+    """Fit the variance of residuals as a weighted sum of a constant, data and knowledge uncertainty.
 
     Parameters
     ----------
     residual, data, knowledge : arrays of shape (n,)
-        Target less prediction, and the two variances, of rows that the model has not seen.
+        Target minus prediction, and the two variances, of rows that the model was not trained on.
 
     Returns
     -------
     Scales
-        All at least zero and finite. Their overall size is that of the squared residuals. An uncertainty that is zero
-        on all rows tells nothing, and its scale is zero: so is that of the knowledge of a model of one member.
+        Finite and not negative; the variances match the mean of the squared residuals. An uncertainty that is zero on
+        all rows, as the knowledge uncertainty of a model with one member, has the scale zero.
 
     Raises
     ------
     ValueError
-        If residuals or uncertainties are not finite, or so large that their squares are not.
+        If residuals or uncertainties are not finite, or squared residuals are not.
 
     Examples
     --------
-    Noise with a standard deviation of twice what the model says:
+    The standard deviation of the noise is twice the predicted one:
 
     >>> rng = np.random.default_rng(0)
     >>> data, knowledge = rng.gamma(1.0, size=(2, 4000))
@@ -75,18 +75,18 @@ def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
     >>> round(scales.data), round(scales.constant), round(scales.knowledge)
     (4, 0, 0)
     """
-    from scipy.optimize import minimize  # noqa: PLC0415 (slow to import, and needed by few)
+    from scipy.optimize import minimize  # noqa: PLC0415 (slow to import, and needed by few users)
 
     with np.errstate(over="ignore"):
         squared = np.square(residual)
     if not all(np.isfinite(part).all() for part in (squared, data, knowledge)):
-        message = "squared residuals and uncertainties must be finite to learn their scales; they are too large or NaN"
+        message = "squared residuals and uncertainties must be finite to learn their scales, got too large ones or NaN"
         raise ValueError(message)
     size = max(float(squared.mean()), _TINY)
     kinds = np.stack([np.ones_like(data), data, knowledge])
     means = kinds.mean(axis=1)
-    told = means > 0.0
-    parts = kinds[told] / means[told, np.newaxis]
+    nonzero = means > 0.0
+    parts = kinds[nonzero] / means[nonzero, np.newaxis]
     relative = squared / size
 
     def objective(logarithms: Floats) -> tuple[float, Floats]:
@@ -100,52 +100,52 @@ def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
         return float(value), weights * (parts @ slope) + 2.0 * distance
 
     limits = [(_LOWEST_LOG, _HIGHEST_LOG)] * len(parts)
-    starts = np.unique(np.array(_STARTS)[:, told], axis=0)
+    starts = np.unique(np.array(_STARTS)[:, nonzero], axis=0)
     fits = [minimize(objective, start, jac=True, method="L-BFGS-B", bounds=limits) for start in starts]
     weights = np.exp(min(fits, key=lambda fit: float(fit.fun)).x)
     weights *= float(np.mean(relative / np.maximum(weights @ parts, _TINY)))
     scales = np.zeros(len(kinds))
-    scales[told] = weights * size / means[told]
+    scales[nonzero] = weights * size / means[nonzero]
     constant, data_scale, knowledge_scale = scales.tolist()
     return Scales(constant, data_scale, knowledge_scale)
 
 
 def fit_temperature(parameters: Floats, codes: Integers) -> float:
-    """Learn how far to soften probabilities: the temperature of highest likelihood.
+    """Fit the temperature that maximises the likelihood of the labels.
 
     Parameters
     ----------
     parameters : array of shape (members, n, classes)
-        Probabilities of rows that the model has not seen.
+        Probabilities of rows that the model was not trained on.
     codes : integer array of shape (n,)
         Positions of the labels among the classes.
 
     Returns
     -------
     float
-        Above 1 softens, below 1 sharpens; a weak prior draws it towards 1.
+        Above 1 softens probabilities, below 1 sharpens them; a weak prior pulls it towards 1.
 
     Examples
     --------
-    A model that is sure beyond reason:
+    An overconfident model:
 
     >>> probabilities = np.tile([0.99, 0.01], (1, 100, 1))
     >>> round(fit_temperature(probabilities, np.repeat([0, 1], [70, 30])), 1)
     5.3
     """
-    from scipy.optimize import minimize_scalar  # noqa: PLC0415 (slow to import, and needed by few)
+    from scipy.optimize import minimize_scalar  # noqa: PLC0415 (slow to import, and needed by few users)
 
     def objective(log_temperature: float) -> float:
         probability = temper(parameters, math.exp(log_temperature)).mean(axis=0)
-        chosen = probability[np.arange(len(codes)), codes]
-        return float(-np.log(np.maximum(chosen, _TINY)).sum() + _TEMPERATURE_PRIOR * log_temperature**2)
+        of_label = probability[np.arange(len(codes)), codes]
+        return float(-np.log(np.maximum(of_label, _TINY)).sum() + _TEMPERATURE_PRIOR * log_temperature**2)
 
     bounds = (-_LARGEST_LOG_TEMPERATURE, _LARGEST_LOG_TEMPERATURE)
     return math.exp(float(minimize_scalar(objective, bounds=bounds, method="bounded").x))
 
 
 def temper(parameters: Floats, temperature: float) -> Floats:
-    """Return probabilities to the power of 1 / temperature, each member's adding up to one again.
+    """Return probabilities to the power of 1 / temperature, normalised per member.
 
     >>> temper(np.array([[[0.8, 0.2]]]), 2.0).round(3)
     array([[[0.667, 0.333]]])
@@ -156,12 +156,12 @@ def temper(parameters: Floats, temperature: float) -> Floats:
 
 
 def conformal_quantile(scores: Floats, coverage: float) -> float:
-    """Return what the score of a new row does not exceed with a probability of at least ``coverage``.
+    """Return the score that a new row does not exceed with a probability of at least ``coverage``.
 
     Parameters
     ----------
     scores : array of shape (n,)
-        Scores of held-out rows, in order, the smallest first.
+        Scores of held-out rows, in ascending order.
     coverage : float
         Strictly between 0 and 1.
 
@@ -173,7 +173,7 @@ def conformal_quantile(scores: Floats, coverage: float) -> float:
     Raises
     ------
     ValueError
-        If n is too small for a guarantee: k would be above n.
+        If n is too small for the guarantee: k would be above n.
 
     Examples
     --------
@@ -184,15 +184,15 @@ def conformal_quantile(scores: Floats, coverage: float) -> float:
     rank = math.ceil(round((len(scores) + 1) * coverage, 9))
     if rank > len(scores):
         message = (
-            f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; it needs {rows_for(coverage)} of "
-            "them at least"
+            f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; at least "
+            f"{rows_for(coverage)} are needed"
         )
         raise ValueError(message)
     return float(scores[rank - 1])
 
 
 def rows_for(coverage: float) -> int:
-    """Return how many scores guarantee a coverage at least.
+    """Return the smallest number of scores that can guarantee a coverage.
 
     >>> rows_for(0.9), rows_for(0.5)
     (9, 1)
@@ -201,7 +201,7 @@ def rows_for(coverage: float) -> int:
 
 
 def check_share(share: float, name: str) -> None:
-    """Raise an error if a share is no number strictly between 0 and 1.
+    """Raise a ValueError unless the share is a number strictly between 0 and 1.
 
     >>> check_share(0.9, "coverage")
     """

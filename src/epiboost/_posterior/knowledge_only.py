@@ -1,29 +1,26 @@
-"""Knowledge uncertainty alone: what members that predict nothing but a mean can tell.
+"""The uncertainty of members that predict a mean without a variance: only the knowledge part is defined.
 
 >>> import numpy as np
->>> known = KnowledgeOnly(np.array([0.5, 0.0]))
->>> known
+>>> uncertainty = KnowledgeOnly(np.array([0.5, 0.0]))
+>>> uncertainty
 KnowledgeOnly(2 samples, in variance; mean: knowledge=0.25)
->>> known.data
+>>> uncertainty.data
 Traceback (most recent call last):
 ...
-ValueError: data uncertainty is not known: the members predict a mean and no spread around it, as a random forest or a \
-booster of squared errors does; knowledge uncertainty is all they tell
+ValueError: data uncertainty is not known: the members predict a mean without a variance, as a random forest or a \
+booster with squared loss does; use knowledge uncertainty, or a model that predicts a variance
 """
 
-from collections.abc import Sized
-from typing import NoReturn, get_args
+from typing import NoReturn
 
-import narwhals as nw
 import numpy as np
 
-from epiboost._optional import require
-from epiboost._posterior.uncertainty import Frame, FrameBackend, Uncertainty
+from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._typing import Floats
 
 
 class KnowledgeOnly(Uncertainty):
-    """How much the members of a model without data uncertainty disagree on each sample.
+    """Knowledge uncertainty of each sample, for a model without data uncertainty.
 
     Parameters
     ----------
@@ -33,7 +30,7 @@ class KnowledgeOnly(Uncertainty):
     Raises
     ------
     ValueError
-        When asked for ``data`` or ``total``, which such members do not know.
+        When ``data`` or ``total`` is read.
     """
 
     __slots__ = ()
@@ -43,41 +40,26 @@ class KnowledgeOnly(Uncertainty):
         object.__setattr__(self, "unit", "variance")
 
     def __reduce__(self) -> tuple[type, tuple[Floats]]:
-        """Let it be pickled by what it has."""
+        """Pickle the knowledge uncertainty alone; the other parts cannot be read."""
         return KnowledgeOnly, (self.knowledge,)
 
     @property
     def data(self) -> Floats:
-        """Say why there is none."""
-        _refuse("data")
+        """Not defined; raises a ValueError."""
+        _raise_not_known("data")
 
     @property
     def total(self) -> Floats:
-        """Say why there is none."""
-        _refuse("total")
+        """Not defined; raises a ValueError."""
+        _raise_not_known("total")
 
-    def __len__(self) -> int:
-        """Return the number of samples."""
-        knowledge: Sized = self.knowledge
-        return len(knowledge)
-
-    def __repr__(self) -> str:
-        """Say how many samples there are and how unsure they are on average."""
-        mean = self.knowledge.mean() if len(self) else float("nan")
-        return f"KnowledgeOnly({len(self)} samples, in variance; mean: knowledge={mean:.4g})"
-
-    def to_frame(self, backend: FrameBackend = "pandas") -> Frame:
-        """Give the one column as a data frame, one row a sample."""
-        if backend not in get_args(FrameBackend):
-            message = f"backend must be one of {get_args(FrameBackend)}, got {backend!r}"
-            raise ValueError(message)
-        require(backend, extra="frames", purpose=f"to_frame(backend={backend!r})")
-        return nw.from_dict({"knowledge": self.knowledge}, backend=backend).to_native()
+    def _columns(self) -> dict[str, Floats]:
+        return {"knowledge": self.knowledge}
 
 
-def _refuse(part: str) -> NoReturn:
+def _raise_not_known(part: str) -> NoReturn:
     message = (
-        f"{part} uncertainty is not known: the members predict a mean and no spread around it, as a random forest or a "
-        "booster of squared errors does; knowledge uncertainty is all they tell"
+        f"{part} uncertainty is not known: the members predict a mean without a variance, as a random forest or a "
+        "booster with squared loss does; use knowledge uncertainty, or a model that predicts a variance"
     )
     raise ValueError(message)

@@ -1,8 +1,19 @@
-"""Mixtures of Normals: their quantiles, to the last digits.
+"""Mixtures of Normals: distribution function, density and quantiles.
 
-The quantile of a mixture has no closed form, but lies between the smallest and the largest of its members' quantiles.
-It is found there by Newton's method on the probit scale, on which a single Normal is a straight line, with bisection
-wherever a step would leave the bracket. A member of zero variance is a point mass.
+Every function takes the members' ``parameters`` of shape (members, samples, 2): means and variances. The mixture's
+distribution function and density are averages over the members.
+
+**Quantiles** have no closed form. The mixture's q-quantile lies between the smallest and the largest of the members'
+q-quantiles. Inside that bracket it is found by Newton's method on the probit scale, Φ⁻¹(F(x)) = Φ⁻¹(q), on which one
+Normal is a straight line and a mixture nearly one. A step that leaves the bracket or gains too little is replaced by a
+bisection. Upper quantiles are lower quantiles of the mirrored mixture, so that both tails keep their digits.
+
+A member of zero variance is a point mass, where the distribution function jumps. The quantile is always the smallest x
+with F(x) ≥ q.
+
+>>> parameters = np.array([[[0.0, 1.0]], [[4.0, 1.0]]])
+>>> mixture_quantile(parameters, np.array([0.05, 0.5])).round(3)
+array([[-1.282,  2.   ]])
 """
 
 import numpy as np
@@ -13,10 +24,87 @@ from epiboost._typing import Floats
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _LOG_TWO_PI = float(np.log(2 * np.pi))
+_BLOCK_SAMPLES = 4096
+"""Samples whose quantiles are computed together: few enough for the cache, enough to outweigh the cost of a call."""
 
 
-def mixture_quantile(mean: Floats, std: Floats, q: float) -> Floats:
-    """Find the q-quantile of each column's mixture; mean and std are of shape (members, samples)."""
+def mixture_quantile(parameters: Floats, q: Floats) -> Floats:
+    """Return the quantiles, of shape (samples,) or (samples, k); they never cross.
+
+    Parameters
+    ----------
+    parameters : array of shape (members, samples, 2)
+    q : array of shape () or (k,)
+        Probabilities strictly between 0 and 1, in any order.
+    """
+    levels = np.unique(q)
+    n_samples = parameters.shape[1]
+    quantiles = np.empty((n_samples, levels.size))
+    for start in range(0, n_samples, _BLOCK_SAMPLES):
+        samples = slice(start, start + _BLOCK_SAMPLES)
+        mean = np.ascontiguousarray(parameters[:, samples, 0])
+        std = np.sqrt(parameters[:, samples, 1])
+        for column, level in enumerate(levels):
+            quantiles[samples, column] = _quantile(mean, std, float(level))
+    np.maximum.accumulate(quantiles, axis=1, out=quantiles)
+    return quantiles[:, np.searchsorted(levels, q)]
+
+
+def mixture_cdf(parameters: Floats, y: Floats) -> Floats:
+    """Return the distribution function at y, of shape (samples,) or (samples, k).
+
+    >>> mixture_cdf(np.array([[[0.0, 1.0]], [[4.0, 1.0]]]), np.array([2.0]))
+    array([0.5])
+    """
+    probability = np.zeros_like(y)
+    for member in parameters:
+        mean, variance = _broadcast_to(y, member)
+        probability += ndtr(_standardise(y, mean, np.sqrt(variance)))
+    return probability / len(parameters)
+
+
+def mixture_logpdf(parameters: Floats, y: Floats) -> Floats:
+    """Return the logarithm of the density at y, of shape (samples,) or (samples, k).
+
+    >>> mixture_logpdf(np.array([[[0.0, 1.0]]]), np.array([0.0])).round(4)
+    array([-0.9189])
+    """
+    log_density = np.full_like(y, -np.inf)
+    for member in parameters:
+        mean, variance = _broadcast_to(y, member)
+        with np.errstate(invalid="ignore"):
+            np.logaddexp(log_density, _normal_logpdf(y, mean, variance), out=log_density)
+    log_density -= np.log(len(parameters))
+    return log_density
+
+
+def _broadcast_to(y: Floats, member: Floats) -> tuple[Floats, Floats]:
+    """Return a member's means and variances in a shape that broadcasts against y."""
+    mean, variance = member[:, 0], member[:, 1]
+    return (mean, variance) if y.ndim == 1 else (mean[:, np.newaxis], variance[:, np.newaxis])
+
+
+def _standardise(y: Floats, mean: Floats, std: Floats) -> Floats:
+    """Return (y - mean) / std; for a point mass, plus infinity from the mean on and minus infinity below it."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        scaled: Floats = (y - mean) / std
+    if not std.all():
+        np.copyto(scaled, np.inf, where=(std == 0.0) & (y == mean))
+    return scaled
+
+
+def _normal_logpdf(y: Floats, mean: Floats, variance: Floats) -> Floats:
+    """Return the log density of a Normal; for a point mass, plus infinity at the mean and minus infinity elsewhere."""
+    scaled = _standardise(y, mean, np.sqrt(variance))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        log_density: Floats = -0.5 * (np.square(scaled) + np.log(variance) + _LOG_TWO_PI)
+    if not variance.all():
+        np.copyto(log_density, np.where(y == mean, np.inf, -np.inf), where=(variance == 0.0) & ~np.isnan(y))
+    return log_density
+
+
+def _quantile(mean: Floats, std: Floats, q: float) -> Floats:
+    """Return the q-quantile of each sample's mixture; mean and std have the shape (members, samples)."""
     quantiles = mean + std * ndtri(q)
     lower, upper = quantiles.min(axis=0), quantiles.max(axis=0)
     if not std.all():
@@ -26,30 +114,11 @@ def mixture_quantile(mean: Floats, std: Floats, q: float) -> Floats:
     return _solve(mean, std, q, lower, upper)
 
 
-def standardise(y: Floats, mean: Floats, std: Floats) -> Floats:
-    """Return (y - mean) / std; at a point mass that is plus infinity from the mean on, minus infinity before it."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        scaled: Floats = (y - mean) / std
-    if not std.all():
-        np.copyto(scaled, np.inf, where=(std == 0.0) & (y == mean))
-    return scaled
-
-
-def normal_logpdf(y: Floats, mean: Floats, variance: Floats) -> Floats:
-    """Return the log density; at a point mass it is plus infinity, and minus infinity beside it."""
-    scaled = standardise(y, mean, np.sqrt(variance))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        log_density: Floats = -0.5 * (np.square(scaled) + np.log(variance) + _LOG_TWO_PI)
-    if not variance.all():
-        np.copyto(log_density, np.where(y == mean, np.inf, -np.inf), where=(variance == 0.0) & ~np.isnan(y))
-    return log_density
-
-
 def _narrow_at_point_masses(mean: Floats, std: Floats, q: float, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """Move the bracket's ends to the point masses next to the root, and both to the one where F jumps past q."""
+    """Move the ends of the bracket to the nearest point masses, and both ends to the one at which F jumps past q."""
     is_point = std == 0.0
     for point, here in zip(mean, is_point, strict=True):
-        scaled = standardise(point, mean, std)
+        scaled = _standardise(point, mean, std)
         reached = ndtr(scaled).mean(axis=0) >= q
         scaled[is_point & (mean == point)] = -np.inf
         reached_before = ndtr(scaled).mean(axis=0) >= q
@@ -60,7 +129,7 @@ def _narrow_at_point_masses(mean: Floats, std: Floats, q: float, lower: Floats, 
 
 @np.errstate(all="ignore")  # an infinite or undefined Newton step is expected, and replaced by a bisection
 def _solve(mean: Floats, std: Floats, q: float, lower: Floats, upper: Floats) -> Floats:
-    """Solve F(x) = q for q of at most one half, in all columns at once; a column is dropped when it is solved."""
+    """Solve F(x) = q, q at most one half, for all samples at once; a solved sample leaves the computation."""
     root = upper.copy()
     target = ndtri(q)
     columns = np.flatnonzero(lower < upper)
@@ -77,9 +146,9 @@ def _solve(mean: Floats, std: Floats, q: float, lower: Floats, upper: Floats) ->
         solved = (np.abs(probability - q) <= 16 * _EPSILON * q) | (np.abs(step) <= 2 * _EPSILON * np.abs(x))
         done = solved | ~_inside(proposal, lower, upper)
         root[columns[done]] = np.where(solved, x, upper)[done]
-        left = ~done
-        columns, mean, std = columns[left], mean[:, left], std[:, left]
-        move, x, lower, upper = (proposal - x)[left], proposal[left], lower[left], upper[left]
+        unsolved = ~done
+        columns, mean, std = columns[unsolved], mean[:, unsolved], std[:, unsolved]
+        move, x, lower, upper = (proposal - x)[unsolved], proposal[unsolved], lower[unsolved], upper[unsolved]
     return root
 
 
@@ -89,7 +158,7 @@ def _inside(x: Floats, lower: Floats, upper: Floats) -> npt.NDArray[np.bool_]:
 
 def _probit(x: Floats, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
     """Return F(x) and the derivative of Φ⁻¹(F(x))."""
-    scaled = standardise(x, mean, std)
+    scaled = _standardise(x, mean, std)
     probability: Floats = ndtr(scaled).mean(axis=0)
     density = (np.exp(-0.5 * np.square(scaled)) / np.where(std == 0.0, 1.0, std)).mean(axis=0)
     return probability, density / np.exp(-0.5 * np.square(ndtri(probability)))

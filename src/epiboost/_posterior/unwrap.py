@@ -1,4 +1,4 @@
-"""Models at the end of a pipeline or inside a search: which one is asked, and what it is given.
+"""Finds the model inside a pipeline or a search, and the transformers that its input goes through first.
 
 >>> import numpy as np
 >>> from sklearn.pipeline import make_pipeline
@@ -6,8 +6,8 @@
 >>> from epiboost import EpiBoostRegressor
 >>> X = np.random.default_rng(0).normal(size=(60, 2))
 >>> pipeline = make_pipeline(StandardScaler(), EpiBoostRegressor(n_members=2, n_estimators=5, random_state=0))
->>> asked = unwrap(pipeline.fit(X, X[:, 0]), "predict_uncertainty")
->>> type(asked.model).__name__, asked.predict_uncertainty(X).unit
+>>> unwrapped = unwrap(pipeline.fit(X, X[:, 0]), "predict_uncertainty")
+>>> type(unwrapped.estimator).__name__, unwrapped.predict_uncertainty(X).unit
 ('EpiBoostRegressor', 'variance')
 """
 
@@ -21,68 +21,73 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
-from epiboost._typing import AnyArray
+from epiboost._typing import AnyArray, Estimator, Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wrapped:
-    """A fitted model and the steps that its rows go through first.
+class UnwrappedModel:
+    """A fitted model and the transformers that its input goes through first.
+
+    Its methods take a table as the pipeline takes it.
 
     Attributes
     ----------
-    model : fitted model
-        The one that answers.
-    steps : tuple of fitted transformers
-        From the first to the last; none for a model on its own.
+    estimator : fitted model
+        The last step of the pipeline.
+    transformers : tuple of fitted transformers
+        In the order in which they are applied; empty for a model that is not in a pipeline.
     """
 
-    model: Any
-    steps: tuple[Any, ...] = ()
+    estimator: Estimator
+    transformers: tuple[Any, ...] = ()
 
     @property
     def classes(self) -> AnyArray | None:
         """Labels of a classifier; None for a regressor."""
-        return getattr(self.model, "classes_", None)
+        return getattr(self.estimator, "classes_", None)
 
-    def rows(self, X: Any) -> Any:  # noqa: ANN401 (anything the steps read)
-        """Return what the model is given for these rows."""
-        for step in self.steps:
-            X = step.transform(X)
+    def transform(self, X: Table) -> Table:
+        """Return the table that reaches the model."""
+        for transformer in self.transformers:
+            X = transformer.transform(X)
         return X
 
-    def predict(self, X: Any) -> AnyArray:  # noqa: ANN401 (anything the steps read)
+    def predict(self, X: Table) -> AnyArray:
         """Return the model's predictions."""
-        prediction: AnyArray = self.model.predict(self.rows(X))
+        prediction: AnyArray = self.estimator.predict(self.transform(X))
         return prediction
 
-    def predict_uncertainty(self, X: Any) -> Uncertainty:  # noqa: ANN401 (anything the steps read)
+    def predict_uncertainty(self, X: Table) -> Uncertainty:
         """Return the model's uncertainty."""
-        uncertainty: Uncertainty = self.model.predict_uncertainty(self.rows(X))
+        uncertainty: Uncertainty = self.estimator.predict_uncertainty(self.transform(X))
         return uncertainty
 
-    def predict_posterior(self, X: Any) -> Posterior:  # noqa: ANN401 (anything the steps read)
-        """Return what the model's members say."""
-        posterior: Posterior = self.model.predict_posterior(self.rows(X))
+    def predict_posterior(self, X: Table) -> Posterior:
+        """Return the model's posterior."""
+        posterior: Posterior = self.estimator.predict_posterior(self.transform(X))
         return posterior
 
-    def kept(self) -> Self:
-        """Return the model as it is now: fitting it anew replaces what it has learned, and does not reach the copy."""
-        return type(self)(copy.copy(self.model), copy.deepcopy(self.steps))
+    def frozen_copy(self) -> Self:
+        """Return a copy that does not change when the original model is fitted again.
+
+        The model is copied shallowly: `fit` replaces fitted attributes and does not write into them.
+        """
+        return type(self)(copy.copy(self.estimator), copy.deepcopy(self.transformers))
 
 
-def unwrap(estimator: Any, *methods: str) -> Wrapped:  # noqa: ANN401 (anything a user may pass)
-    """Find the model that answers: the last step of a pipeline, the best one of a search, or the estimator itself.
+def unwrap(estimator: Estimator, *methods: str) -> UnwrappedModel:
+    """Return the last step of a pipeline, the best model of a search, or the estimator itself.
 
     Parameters
     ----------
     estimator : fitted model, Pipeline, or search with ``best_estimator_``
-        Wrapped as often as one likes.
+        Pipelines and searches may be nested.
     *methods : str
-        What the model must be able to do.
+        Methods that the model must have.
 
     Returns
     -------
-    Wrapped
+    UnwrappedModel
 
     Raises
     ------
@@ -91,11 +96,11 @@ def unwrap(estimator: Any, *methods: str) -> Wrapped:  # noqa: ANN401 (anything 
     NotFittedError
         If a search or the model is not fitted.
     """
-    model, steps = estimator, []
+    model, transformers = estimator, []
     while True:
         if isinstance(model, Pipeline):
             if len(model) > 1:
-                steps.append(model[:-1])
+                transformers.append(model[:-1])
             model = model[-1]
         elif hasattr(model, "best_estimator_"):
             model = model.best_estimator_
@@ -106,10 +111,11 @@ def unwrap(estimator: Any, *methods: str) -> Wrapped:  # noqa: ANN401 (anything 
     missing = [name for name in methods if not callable(getattr(model, name, None))]
     if missing or isinstance(model, type):
         message = (
-            "a fitted model that knows its uncertainty is needed: one of this package, calibrated or not, a Pipeline "
-            f"that ends in one or a search over one; got {model!r}, which has no {' nor '.join(missing) or 'instance'}"
+            "estimator must be a fitted model that predicts its uncertainty: one of this package, calibrated or not, a "
+            "Pipeline that ends in one, or a search over one; "
+            f"got {model!r}, which " + (f"lacks {', '.join(missing)}" if missing else "is a class and not an instance")
         )
         raise TypeError(message)
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)
-    return Wrapped(model, tuple(steps))
+    return UnwrappedModel(model, tuple(transformers))

@@ -12,9 +12,10 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._inputs.labels import label_codes
+from epiboost._posterior.arrays import real_numbers
 from epiboost._posterior.conformal import check_share
-from epiboost._posterior.uncertainty import Measure, check_measure, real_numbers
-from epiboost._posterior.unwrap import Wrapped, unwrap
+from epiboost._posterior.uncertainty import Measure, check_measure
+from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._typing import AnyArray, Column, Estimator, Table
 from epiboost.decisions.base import BaseDecision, predict_measure
 from epiboost.decisions.thresholds import (
@@ -59,7 +60,7 @@ class Abstainer(BaseDecision):
 
     Attributes
     ----------
-    estimator_ : Wrapped
+    estimator_ : UnwrappedModel
         Copy of the estimator as it was when `fit` was called.
     threshold_ : float
         A row is accepted if its uncertainty is smaller. Infinity accepts every row, minus infinity none.
@@ -148,7 +149,7 @@ class Abstainer(BaseDecision):
             If X has no rows, y is of another length, not finite or holds labels unknown to the estimator, an
             uncertainty is NaN, or a parameter is not allowed.
         """
-        estimator = unwrap(self.estimator, "predict", "predict_uncertainty").kept()
+        estimator = unwrap(self.estimator, "predict", "predict_uncertainty").frozen_copy()
         self._check_parameters(is_classifier=estimator.classes is not None)
         wrong = self._is_wrong(estimator, X, y)
         shares = np.arange(1, _N_CANDIDATES + 1) / _N_CANDIDATES if self.coverage is None else np.array([self.coverage])
@@ -156,7 +157,7 @@ class Abstainer(BaseDecision):
         chosen = self._choose(candidates)
         if chosen is None:
             warnings.warn(self._why_not_met(candidates), TargetNotMetWarning, stacklevel=2)
-        self.estimator_: Wrapped = estimator
+        self.estimator_: UnwrappedModel = estimator
         if estimator.classes is not None:
             self.classes_: AnyArray = estimator.classes
         self._copy_column_attributes()
@@ -233,7 +234,7 @@ class Abstainer(BaseDecision):
             )
             raise ValueError(message)
 
-    def _is_wrong(self, estimator: Wrapped, X: Table, y: Column) -> npt.NDArray[np.bool_]:
+    def _is_wrong(self, estimator: UnwrappedModel, X: Table, y: Column) -> npt.NDArray[np.bool_]:
         """Return for each validation row whether its prediction is wrong."""
         prediction, target = np.asarray(estimator.predict(X)), np.asarray(y)
         if target.shape != prediction.shape:

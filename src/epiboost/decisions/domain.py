@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._posterior.conformal import check_share, conformal_quantile
 from epiboost._posterior.uncertainty import Measure, check_measure
-from epiboost._posterior.unwrap import Wrapped, unwrap
+from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._typing import Column, Estimator, Floats, Integers, Table
 from epiboost.decisions.base import BaseDecision, predict_measure
 from epiboost.decisions.drift import DriftTest
@@ -37,7 +37,7 @@ class DomainDetector(OutlierMixin, BaseDecision):  # type: ignore[misc]  # sciki
 
     Attributes
     ----------
-    estimator_ : Wrapped
+    estimator_ : UnwrappedModel
         Copy of the estimator as it was when `fit` was called.
     offset_ : float
         Rows with a lower score are out of the domain: ``decision_function = score_samples - offset_``.
@@ -85,7 +85,7 @@ class DomainDetector(OutlierMixin, BaseDecision):  # type: ignore[misc]  # sciki
         """
         check_measure(self.measure)
         check_share(self.false_alarm_rate, "false_alarm_rate")
-        estimator = unwrap(self.estimator, "predict_uncertainty").kept()
+        estimator = unwrap(self.estimator, "predict_uncertainty").frozen_copy()
         uncertainty = np.sort(predict_measure(estimator, X, self.measure))
         if self.measure == "knowledge" and not uncertainty.any():
             message = (
@@ -101,7 +101,7 @@ class DomainDetector(OutlierMixin, BaseDecision):  # type: ignore[misc]  # sciki
                 f"a false alarm rate of {self.false_alarm_rate} needs at least {needed} rows, got {len(uncertainty)}"
             )
             raise ValueError(message) from error
-        self.estimator_: Wrapped = estimator
+        self.estimator_: UnwrappedModel = estimator
         self.scores_: Floats = -uncertainty[::-1]
         self._copy_column_attributes()
         return self

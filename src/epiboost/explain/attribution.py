@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 
 from epiboost._optional import require
-from epiboost._posterior.uncertainty import Frame, FrameBackend
+from epiboost._posterior.frames import Frame, FrameBackend
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.explain.game import Explained
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from epiboost._inputs.user_table import fitted_feature_names, original_values
-from epiboost._posterior.unwrap import Wrapped, unwrap
+from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._progress import progress_bar
 from epiboost._typing import AnyArray, Estimator, Table
 from epiboost.explain.attribution import Attribution, Unit
@@ -116,24 +116,24 @@ def attribute_all(
         One per measure.
     """
     found = unwrap(estimator, "predict_posterior")
-    given = found.rows(X)
-    rows = numeric_rows(found.model, given)
+    given = found.transform(X)
+    rows = numeric_rows(found.estimator, given)
     if background is None and len(rows) < _FEWEST_ROWS:
         message = (
             f"X must have at least two rows to compare, got {len(rows)}; or give a background, a table of typical rows"
         )
         raise ValueError(message)
     _check_has(found, rows[:1], measures)
-    typical = rows if background is None else numeric_rows(found.model, found.rows(background))
+    typical = rows if background is None else numeric_rows(found.estimator, found.transform(background))
     typical = sampling.background(typical)
     n_features = rows.shape[1]
     n_coalitions = sampling.coalitions(n_features)
     outcome = _outcome(found, label, measures)
     with progress_bar("Explaining", enabled=bool(verbose), unit="coalitions") as progress:
-        game = Game(numeric_predictor(found.model), rows, typical, tuple(measures), outcome)
+        game = Game(numeric_predictor(found.estimator), rows, typical, tuple(measures), outcome)
         values, base = shapley_values(game, n_coalitions, sampling.random_state, progress)
-    names = fitted_feature_names(found.model, n_features)
-    data = original_values(given, names if hasattr(found.model, "feature_names_in_") else None)
+    names = fitted_feature_names(found.estimator, n_features)
+    data = original_values(given, names if hasattr(found.estimator, "feature_names_in_") else None)
     return tuple(
         Attribution(
             values=values[:, :, place],
@@ -148,9 +148,9 @@ def attribute_all(
     )
 
 
-def _check_has(estimator: Wrapped, row: AnyArray, measures: Sequence[Explained]) -> None:
+def _check_has(estimator: UnwrappedModel, row: AnyArray, measures: Sequence[Explained]) -> None:
     """Raise an error if the estimator does not have one of the measures."""
-    posterior = numeric_predictor(estimator.model)(row)
+    posterior = numeric_predictor(estimator.estimator)(row)
     if "knowledge" in measures and posterior.n_members == 1:
         message = "a single member has no knowledge uncertainty to explain; measure='data' explains its noise"
         raise ValueError(message)
@@ -158,7 +158,7 @@ def _check_has(estimator: Wrapped, row: AnyArray, measures: Sequence[Explained])
         getattr(posterior.uncertainty(), measure)  # raises an error if it is not known
 
 
-def _outcome(estimator: Wrapped, label: object, measures: Sequence[str]) -> int:
+def _outcome(estimator: UnwrappedModel, label: object, measures: Sequence[str]) -> int:
     """Return the position of the class whose probability is explained."""
     classes = None if estimator.classes is None else estimator.classes.tolist()
     if classes is None or "mean" not in measures:
@@ -174,7 +174,7 @@ def _outcome(estimator: Wrapped, label: object, measures: Sequence[str]) -> int:
     return int(classes.index(label))
 
 
-def _unit(measure: Explained, estimator: Wrapped) -> Unit:
+def _unit(measure: Explained, estimator: UnwrappedModel) -> Unit:
     if measure == "mean":
         return "target" if estimator.classes is None else "probability"
     return "variance" if estimator.classes is None else "nats"

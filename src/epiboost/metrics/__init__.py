@@ -1,9 +1,9 @@
-"""What an uncertainty is worth: losses, coverage, rejection, detection, calibration and disagreement.
+"""Metrics of uncertainty: losses, coverage, rejection, detection, calibration and disagreement.
 
-A name that ends in ``_score`` is better when higher, one that ends in ``_loss``, ``_error`` or ``_rate`` when lower.
-Every metric takes plain arrays, and those that average take weights that count for rows: weight two is the same as the
-sample twice. A posterior knows its family and its classes; of an array, ``family=`` says what it holds where both kinds
-are allowed, and ``classes=`` which label each probability belongs to.
+A metric whose name ends in ``_score`` is better when higher; ``_loss``, ``_error`` or ``_rate``, when lower. Metrics
+take arrays or a posterior. Those that average take weights, which are counts: weight two is the same as the sample
+twice. A posterior has its family and its classes; for an array, ``family=`` is its distribution where two are allowed,
+and ``classes=`` are the labels in the order of the probabilities. `scorer` applies a metric to a fitted model.
 """
 
 from epiboost.metrics.calibration import (

@@ -1,42 +1,39 @@
-"""Whether what is predicted with a probability comes to pass that often."""
+"""Calibration: predicted probabilities against observed frequencies."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from epiboost._estimators.calibrated import CalibratedRegressor
-from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Family, Floats
 from epiboost.metrics.inputs import (
+    Classes,
     Prediction,
     average,
     check_codes,
-    check_length,
+    check_n_bins,
     check_prediction,
-    check_values,
+    check_target,
     check_weight,
 )
-from epiboost.metrics.intervals import interval_coverage_score
 
 Bins: TypeAlias = Literal["uniform", "quantile"]
-"""Whether bins of confidence are equally wide, or hold equally many samples."""
+"""Whether bins of confidence have equal widths or hold equally many samples."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReliabilityCurve:
-    """Predicted probabilities beside the shares that came to pass.
+    """Predicted probabilities and observed frequencies.
 
     Attributes
     ----------
     predicted : array of shape (k,)
-        Mean confidence of a bin, or the coverage of a central interval.
+        Mean confidence of a bin, or the nominal coverage of a central interval.
     observed : array of shape (k,)
-        Share of the bin's predictions that were right, or of the targets that lie in the interval.
+        Share of right predictions in the bin, or of targets in the interval.
     weight : array of shape (k,)
-        Share of all samples that the bin holds; of equal size for intervals, each of which is asked of all samples.
+        Share of all samples in the bin; equal for intervals, each of which is evaluated on all samples.
     """
 
     predicted: Floats
@@ -45,7 +42,7 @@ class ReliabilityCurve:
 
     @property
     def error(self) -> float:
-        """Mean distance of observed from predicted, the expected calibration error."""
+        """Expected calibration error: the mean distance between observed and predicted."""
         return float(np.average(np.abs(self.observed - self.predicted), weights=self.weight))
 
 
@@ -54,42 +51,29 @@ def reliability_curve(
     prediction: Prediction,
     *,
     family: Family | None = None,
-    classes: Sequence[object] | AnyArray | None = None,
+    classes: Classes | None = None,
     n_bins: int = 15,
     strategy: Bins = "uniform",
     sample_weight: npt.ArrayLike | None = None,
 ) -> ReliabilityCurve:
-    """Compare probabilities with frequencies.
+    """Compare predicted probabilities with observed frequencies.
 
-    For a classifier, samples are put in bins by the probability of the predicted class, and the curve says how often it
-    was the right one. For a regressor it says how often the central interval of each coverage, taken from the mixture,
-    held the target.
+    For a classifier, samples are put into bins by the probability of the predicted class; the curve is the accuracy in
+    each bin. For a regressor, the curve is the observed coverage of central intervals of the mixture.
 
     Parameters
     ----------
-    y_true : array of shape (n,)
-        Numbers, or labels.
-    prediction : Posterior, or array of shape (members, n, outputs) or (n, outputs)
-        Means and variances, or class probabilities.
-    family : {"normal", "categorical"}, optional
-        What an array holds; a posterior knows.
-    classes : sequence of shape (classes,), optional
-        The labels in the order of the probabilities; by default those of the posterior, and 0, 1, … for an array.
+    y_true, prediction, family, classes, sample_weight
+        As in `negative_log_likelihood_loss`, whose errors are raised too.
     n_bins : int, default=15
-        Bins of confidence; empty ones are left out. For a regressor, coverages: 1 / (n_bins + 1), 2 / (n_bins + 1), …
+        Number of bins of confidence; empty bins are left out. For a regressor, number of coverages: 1 / (n_bins + 1),
+        2 / (n_bins + 1), …
     strategy : {"uniform", "quantile"}, default="uniform"
-        Whether bins are equally wide or hold about equally many samples. Classifiers only.
-    sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative, nor all zero.
+        Whether bins have equal widths or hold about equally many samples. Classifiers only.
 
     Returns
     -------
     ReliabilityCurve
-
-    Raises
-    ------
-    ValueError
-        For empty arrays, NaN, negative weights and labels that are no class.
 
     Examples
     --------
@@ -104,7 +88,7 @@ def reliability_curve(
     posterior = check_prediction(prediction, family)
     weight = check_weight(sample_weight, posterior.n_samples)
     if posterior.family == "normal":
-        return _coverage_curve(_transform(y_true, posterior), weight, int(n_bins))
+        return _coverage_curve(probability_integral_transform(y_true, posterior), weight, int(n_bins))
     codes = check_codes(y_true, posterior, classes)
     return _confidence_curve(posterior.mean, codes == posterior.mean.argmax(axis=1), weight, int(n_bins), strategy)
 
@@ -114,7 +98,7 @@ def expected_calibration_error(
     prediction: Prediction,
     *,
     family: Family | None = None,
-    classes: Sequence[object] | AnyArray | None = None,
+    classes: Classes | None = None,
     n_bins: int = 15,
     strategy: Bins = "uniform",
     sample_weight: npt.ArrayLike | None = None,
@@ -124,25 +108,21 @@ def expected_calibration_error(
     Parameters
     ----------
     y_true, prediction, family, classes, n_bins, strategy, sample_weight
-        As for `reliability_curve`.
+        As in `reliability_curve`, whose errors are raised too.
 
     Returns
     -------
     float
         Between 0, best, and 1. For a classifier the average over samples of the distance between confidence and
-        accuracy in their bin; for a regressor the average over coverages of the distance from the observed coverage.
-
-    Raises
-    ------
-    ValueError
-        For empty arrays, NaN, negative weights and labels that are no class.
+        accuracy in their bin; for a regressor the average over coverages of the distance between nominal and observed
+        coverage.
 
     Examples
     --------
     >>> round(expected_calibration_error([0, 0, 1], [[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]], family="categorical"), 3)
     0.233
     """
-    return reliability_curve(
+    curve = reliability_curve(
         y_true,
         prediction,
         family=family,
@@ -150,79 +130,36 @@ def expected_calibration_error(
         n_bins=n_bins,
         strategy=strategy,
         sample_weight=sample_weight,
-    ).error
-
-
-def reliability_of_model(
-    model: Any,  # noqa: ANN401 (any model that has a posterior)
-    X: Any,  # noqa: ANN401 (anything the model reads)
-    y_true: npt.ArrayLike,
-    *,
-    n_bins: int = 15,
-    sample_weight: npt.ArrayLike | None = None,
-) -> ReliabilityCurve:
-    """Compare what a model says with what comes to pass; of a calibrated regressor the intervals that it guarantees.
-
-    Scorer and picture both ask this, so that they give one number. Coverages that the calibration rows cannot guarantee
-    are left out.
-    """
-    if not isinstance(model, CalibratedRegressor):
-        return reliability_curve(y_true, model.predict_posterior(X), n_bins=n_bins, sample_weight=sample_weight)
-    check_n_bins(n_bins)
-    levels = np.arange(1, n_bins + 1) / (n_bins + 1)
-    n_scores = len(model.scores_)
-    levels = levels[levels <= n_scores / (n_scores + 1)]
-    observed = interval_coverage_score(y_true, model.predict_interval(X, levels), sample_weight=sample_weight)
-    return ReliabilityCurve(levels, np.asarray(observed), np.full(len(levels), 1.0 / len(levels)))
-
-
-def check_n_bins(n_bins: int) -> None:
-    """Raise an error if there cannot be so many bins.
-
-    >>> check_n_bins(15)
-    """
-    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
-        message = f"n_bins must be a whole number of at least 1, got {n_bins!r}"
-        raise ValueError(message)
+    )
+    return curve.error
 
 
 def probability_integral_transform(y_true: npt.ArrayLike, prediction: Prediction) -> Floats:
-    """Return where each target lies in its predicted distribution: F(y), uniform between 0 and 1 if all is well.
+    """Return F(y), the predicted probability of a target of at most y; uniform on [0, 1] for a calibrated model.
 
-    A histogram of it that is high at both ends tells of distributions that are too narrow, a hump in the middle of ones
-    that are too wide, a slope of a bias.
+    In a histogram, peaks at both ends mean that the distributions are too narrow, a peak in the middle that they are
+    too wide, and a slope that they are biased.
 
     Parameters
     ----------
-    y_true : array of shape (n,)
-    prediction : Posterior, or array of shape (members, n, 2) or (n, 2)
-        Means and variances.
+    y_true, prediction
+        As in `reliability_curve`, whose errors are raised too; means and variances only.
 
     Returns
     -------
     array of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        For empty arrays, NaN and a classifier's posterior.
 
     Examples
     --------
     >>> probability_integral_transform([1.0, 3.0], [[1.0, 4.0], [1.0, 4.0]]).round(3)
     array([0.5  , 0.841])
     """
-    return _transform(y_true, check_prediction(prediction, "normal"))
-
-
-def _transform(y_true: npt.ArrayLike, posterior: Posterior) -> Floats:
-    y = check_values(y_true, "y_true")
-    check_length(y, posterior.n_samples, "y_true")
-    return posterior.cdf(y)
+    posterior = check_prediction(prediction, "normal")
+    return posterior.cdf(check_target(y_true, posterior.n_samples))
 
 
 def _coverage_curve(transform: Floats, weight: Floats, n_levels: int) -> ReliabilityCurve:
-    """Say how often central intervals hold the target: those of coverage of at least |2 F(y) − 1| do."""
+    """Return the observed coverage of central intervals; one contains y if its coverage is at least |2 F(y) − 1|."""
     coverage = np.arange(1, n_levels + 1) / (n_levels + 1)
     needed = np.abs(2 * transform - 1)
     observed = np.array([average((needed <= level).astype(np.float64), weight) for level in coverage])
@@ -244,9 +181,9 @@ def _confidence_curve(
 
 
 def _quantiles(values: Floats, weight: Floats, levels: Floats) -> Floats:
-    """Return the smallest values that hold these shares of the weight, so that a weight is a number of repetitions."""
+    """Return weighted quantiles: the smallest values that reach these shares of the total weight."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weight[order])
-    wanted = levels * reached[-1] * (1.0 - 1e-12)  # sums of weights are rounded
+    wanted = levels * reached[-1] * (1.0 - 1e-12)  # sums of weights have rounding errors
     quantiles: Floats = values[order][np.searchsorted(reached, wanted)]
     return quantiles

@@ -1,4 +1,4 @@
-"""Whether uncertainty tells rows the model was made for from rows it was not."""
+"""Detection of out-of-domain rows by their uncertainty."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,28 +11,28 @@ from epiboost.metrics.inputs import check_length, check_uncertainty, check_weigh
 def ood_auc_score(
     is_out: npt.ArrayLike, uncertainty: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None
 ) -> float:
-    """Return the area under the ROC curve of finding out-of-domain rows by their uncertainty.
+    """Return the area under the ROC curve of detecting out-of-domain rows by their uncertainty.
 
-    It is the probability that a row from outside is less sure than one from inside; equal counts half.
+    It is the probability that an out-of-domain row has a larger uncertainty than an in-domain row; ties count half.
 
     Parameters
     ----------
     is_out : array of bool, of shape (n,)
-        Whether the row is from outside; both kinds must be there.
+        Whether the row is out of domain; both kinds of rows must be present.
     uncertainty : array of shape (n,)
-        Larger is less sure; only the order matters, and it may be infinite. Knowledge uncertainty is the usual choice.
+        Only the order matters; infinite values are allowed. Knowledge uncertainty is the usual choice.
     sample_weight : array of shape (n,), optional
-        What each row counts for; none may be negative, nor all zero.
+        Weights: none negative, not all zero.
 
     Returns
     -------
     float
-        1 is perfect, 0.5 is chance; 0.5 exactly if all uncertainties are equal.
+        1 is perfect, 0.5 is chance; exactly 0.5 if all uncertainties are equal.
 
     Raises
     ------
     ValueError
-        If all rows are from one side, for empty arrays, NaN and negative weights.
+        If all rows are of one kind, for empty arrays, NaN and negative weights.
 
     Examples
     --------
@@ -46,26 +46,17 @@ def ood_auc_score(
 def ood_average_precision_score(
     is_out: npt.ArrayLike, uncertainty: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None
 ) -> float:
-    """Return the area under the precision–recall curve (AUPR) of finding out-of-domain rows by their uncertainty.
+    """Return the area under the precision–recall curve (AUPR) of detecting out-of-domain rows by their uncertainty.
 
     Parameters
     ----------
-    is_out : array of bool, of shape (n,)
-        Whether the row is from outside; both kinds must be there.
-    uncertainty : array of shape (n,)
-        Larger is less sure; only the order matters, and it may be infinite.
-    sample_weight : array of shape (n,), optional
-        What each row counts for; none may be negative, nor all zero.
+    is_out, uncertainty, sample_weight
+        As in `ood_auc_score`, whose errors are raised too.
 
     Returns
     -------
     float
-        1 is perfect; chance, and uncertainties that are all equal, give the share of rows from outside.
-
-    Raises
-    ------
-    ValueError
-        If all rows are from one side, for empty arrays, NaN and negative weights.
+        1 is perfect; chance, and uncertainties that are all equal, give the share of out-of-domain rows.
 
     Examples
     --------
@@ -83,29 +74,21 @@ def ood_false_positive_rate(
     true_positive_rate: float = 0.95,
     sample_weight: npt.ArrayLike | None = None,
 ) -> float:
-    """Return the share of in-domain rows that are flagged when at least 95 % of the others are (FPR at 95 % TPR).
+    """Return the share of in-domain rows that are flagged when 95 % of the out-of-domain rows are (FPR at 95 % TPR).
+
+    Rows of equal uncertainty are flagged together.
 
     Parameters
     ----------
-    is_out : array of bool, of shape (n,)
-        Whether the row is from outside; both kinds must be there.
-    uncertainty : array of shape (n,)
-        Larger is less sure; only the order matters, and it may be infinite. Rows of equal uncertainty are flagged
-        together.
+    is_out, uncertainty, sample_weight
+        As in `ood_auc_score`, whose errors are raised too.
     true_positive_rate : float, default=0.95
-        The share of rows from outside to be found: above 0, at most 1.
-    sample_weight : array of shape (n,), optional
-        What each row counts for; none may be negative, nor all zero.
+        Smallest share of out-of-domain rows to detect: above 0, at most 1.
 
     Returns
     -------
     float
         0 is perfect; 1 if all uncertainties are equal.
-
-    Raises
-    ------
-    ValueError
-        If all rows are from one side, for empty arrays, NaN and negative weights.
 
     Examples
     --------
@@ -117,27 +100,12 @@ def ood_false_positive_rate(
         raise ValueError(message)
     outside, rank, weight = _check(is_out, uncertainty, sample_weight)
     false_positive, true_positive, _ = roc_curve(outside, rank, sample_weight=weight, drop_intermediate=False)
-    reached = np.searchsorted(true_positive, true_positive_rate * (1.0 - 1e-12))  # rates are sums, and rounded
+    reached = np.searchsorted(true_positive, true_positive_rate * (1.0 - 1e-12))  # rates are rounded sums
     return float(false_positive[reached])
 
 
-def _check(
-    is_out: npt.ArrayLike, uncertainty: npt.ArrayLike, sample_weight: npt.ArrayLike | None
-) -> tuple[AnyArray, AnyArray, Floats]:
-    """Return the kinds of the rows, the ranks of their uncertainties (always finite) and their weights."""
-    score: Floats = check_uncertainty(uncertainty)
-    outside = check_is_out(is_out, len(score))
-    weight = check_weight(sample_weight, len(score))
-    counted = weight > 0.0
-    if outside[counted].all() or not outside[counted].any():
-        side = "out of the domain" if outside[counted].any() else "in the domain"
-        message = f"rows of both kinds are needed to tell them apart, got {len(score)} that are all {side}"
-        raise ValueError(message)
-    return outside, np.unique(score, return_inverse=True)[1], weight
-
-
 def check_is_out(is_out: npt.ArrayLike, n_samples: int) -> npt.NDArray[np.bool_]:
-    """Return for each sample whether it is from outside.
+    """Return a boolean array: which samples are out of domain.
 
     >>> check_is_out([0, 1], 2)
     array([False,  True])
@@ -148,3 +116,18 @@ def check_is_out(is_out: npt.ArrayLike, n_samples: int) -> npt.NDArray[np.bool_]
         raise ValueError(message)
     check_length(outside, n_samples, "is_out")
     return outside.astype(bool)
+
+
+def _check(
+    is_out: npt.ArrayLike, uncertainty: npt.ArrayLike, sample_weight: npt.ArrayLike | None
+) -> tuple[AnyArray, AnyArray, Floats]:
+    """Return which rows are out of domain, the ranks of the uncertainties (always finite) and the weights."""
+    score: Floats = check_uncertainty(uncertainty)
+    outside = check_is_out(is_out, len(score))
+    weight = check_weight(sample_weight, len(score))
+    counted = weight > 0.0
+    if outside[counted].all() or not outside[counted].any():
+        side = "out of domain" if outside[counted].any() else "in domain"
+        message = f"is_out must hold rows of both kinds, got {len(score)} that are all {side}"
+        raise ValueError(message)
+    return outside, np.unique(score, return_inverse=True)[1], weight

@@ -1,48 +1,39 @@
-"""Every measure of disagreement, on the same members, in one table.
+"""Measures of disagreement between the members of an ensemble, side by side.
 
-No measure is best everywhere; this shows them side by side.
-
-- **mutual information**: what the label would tell of the member. The average divergence of the members from their
-  mixture. The knowledge uncertainty of a classifier.
+- **mutual information** between the label and the member: the average divergence of the members from their mixture. It
+  is the knowledge uncertainty of a classifier.
 - **reverse mutual information**: the average divergence of the mixture from the members.
-- **expected pairwise divergence**: between two members drawn at random; the sum of the two above.
-- **variance of means**: the variance of the members' means, or of their probabilities summed over the classes. The
-  knowledge uncertainty of a regressor.
+- **expected pairwise divergence**: between two random members; the sum of the two above.
+- **variance of means**: the variance of the members' means, or of their probabilities, summed over the classes. It is
+  the knowledge uncertainty of a regressor.
 - **variance of logits**: the variance of the members' log-odds, averaged over the pairs of classes. Classifiers only.
 
-For Normals the mutual information has no closed form and is found by Gauss–Legendre quadrature between points that are
-set by every member, so that a narrow one beside a wide one is seen: to about six digits.
+For Normals the mutual information has no closed form. It is computed by Gauss–Legendre quadrature to about six digits.
+The breakpoints depend on every member, so that a narrow member beside a wide one is resolved.
 """
 
 from dataclasses import dataclass, fields
-from typing import Any, get_args
 
-import narwhals as nw
 import numpy as np
 
-from epiboost._optional import require
-from epiboost._posterior.uncertainty import (
-    FrameBackend,
-    decompose_categorical,
-    decompose_normal,
-    expected_pairwise_kl,
-    reverse_mutual_information,
-)
+from epiboost._posterior.decomposition import decompose_categorical, decompose_normal
+from epiboost._posterior.divergences import expected_pairwise_kl, reverse_mutual_information
+from epiboost._posterior.frames import Frame, FrameBackend, make_frame
 from epiboost._typing import Family, Floats
 from epiboost.metrics.inputs import Prediction, check_prediction
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
 _BREAKS = np.array([-9.0, -4.5, -2.0, 0.0, 2.0, 4.5, 9.0])
-"""Where the line is broken for each member, in its standard deviations; beyond the last nothing is left to count."""
+"""Breakpoints of each member, in its standard deviations; the density beyond the last is negligible."""
 
 _BLOCK_SAMPLES = 256
 _TINY = 1e-150
-"""Stands for the variance of a point mass: small beside any other, and its square root and inverse are finite."""
+"""Variance used for a point mass: smaller than any other, with a finite square root and inverse."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Disagreement:
-    """How much the members disagree on each sample, by every measure; all are zero where they agree.
+    """Disagreement of the members on each sample, by every measure; all are zero where the members agree.
 
     Attributes
     ----------
@@ -65,44 +56,40 @@ class Disagreement:
     variance_of_logits: Floats | None
 
     def columns(self) -> dict[str, Floats]:
-        """Return the measures that there are, by name."""
+        """Return the measures by name, without those that are None."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: values for name, values in named.items() if values is not None}
 
-    def to_frame(self, backend: FrameBackend = "pandas") -> Any:  # noqa: ANN401 (frames share no type)
-        """Give the measures as a data frame, one column a measure, one row a sample.
+    def to_frame(self, backend: FrameBackend = "pandas") -> Frame:
+        """Return a data frame with one row per sample and one column per measure.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, default="pandas"
-            The library that makes the frame; it must be installed.
+            As in `Uncertainty.to_frame`.
         """
-        if backend not in get_args(FrameBackend):
-            message = f"backend must be one of {get_args(FrameBackend)}, got {backend!r}"
-            raise ValueError(message)
-        require(backend, extra="frames", purpose=f"to_frame(backend={backend!r})")
-        return nw.from_dict(self.columns(), backend=backend).to_native()
+        return make_frame(self.columns(), backend)
 
 
 def disagreement(prediction: Prediction, *, family: Family | None = None) -> Disagreement:
-    """Measure by every measure how much the members disagree on each sample.
+    """Return how much the members disagree on each sample, by every measure.
 
     Parameters
     ----------
     prediction : Posterior, or array of shape (members, samples, outputs)
         Means and variances, or class probabilities.
     family : {"normal", "categorical"}, optional
-        What an array holds; a posterior knows.
+        The distribution that an array parametrises; a posterior has its own.
 
     Returns
     -------
     Disagreement
-        One array a measure; ``to_frame()`` makes them a table.
+        One array per measure; ``to_frame()`` returns them as a table.
 
     Raises
     ------
     ValueError
-        For an empty prediction, and one that holds NaN.
+        If the prediction is empty or holds NaN.
 
     Examples
     --------
@@ -121,8 +108,8 @@ def disagreement(prediction: Prediction, *, family: Family | None = None) -> Dis
     posterior = check_prediction(prediction, family)
     if posterior.family == "mean":
         message = (
-            "the members predict a mean alone, and these measures compare distributions; uncertainty().knowledge is "
-            "the variance of the means"
+            "prediction must have members with a variance, got a mean posterior; uncertainty().knowledge is the "
+            "variance of its means"
         )
         raise ValueError(message)
     parameters = posterior.parameters
@@ -149,45 +136,45 @@ def _normal_mutual_information(parameters: Floats) -> Floats:
 
 
 def _mutual_information_of_normals(members: Floats) -> Floats:
-    """Average the divergence of a member from the mixture: the expectation of a log ratio under the member.
+    """Return the average divergence of the members from the mixture: the expectation of a log ratio under each member.
 
-    At the place z of member m, in its standard deviations, member k has the score (μ_m − μ_k)/σ_k + σ_m z/σ_k, which is
+    At z standard deviations of member m, the standardised value of member k is (μ_m − μ_k)/σ_k + σ_m z/σ_k, which is
     exact for equal members.
     """
     n_members = len(members)
     means, stds = members[:, :, 0, np.newaxis], np.sqrt(np.maximum(members[:, :, 1, np.newaxis], _TINY))
     information = np.zeros(members.shape[1])
-    for own_mean, own_std in zip(means, stds, strict=True):
+    for mean, std in zip(means, stds, strict=True):
         with np.errstate(over="ignore"):
-            place, weight = _quadrature((means - own_mean) / own_std, stds / own_std)
-        # of the mixture's density over the member's own: the member itself adds one, so that it is never below 1/M
-        ratio = np.zeros_like(place)
-        for mean, std in zip(means, stds, strict=True):
+            z, weight = _quadrature((means - mean) / std, stds / std)
+        # Density of the mixture over that of the member. The member itself adds one, so the ratio is at least 1/M.
+        ratio = np.zeros_like(z)
+        for other_mean, other_std in zip(means, stds, strict=True):
             with np.errstate(over="ignore"):
-                score = (own_mean - mean) / std + own_std / std * place
-                exponent = 0.5 * (np.square(place) - np.square(score)) + np.log(own_std / std)
+                other_z = (mean - other_mean) / other_std + std / other_std * z
+                exponent = 0.5 * (np.square(z) - np.square(other_z)) + np.log(std / other_std)
             ratio += np.exp(np.minimum(exponent, 700.0))
         information -= (weight * np.log(ratio / n_members)).sum(axis=1)
     return np.clip(information / n_members, 0.0, np.log(n_members))
 
 
 def _quadrature(mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-    """Return places, of shape (samples, places), and weights of an expectation under the standard Normal.
+    """Return nodes and weights, of shape (samples, nodes), of an expectation under the standard Normal.
 
-    The line is broken at points of every member; mean and std are theirs, of shape (members, samples, 1).
+    The breakpoints are those of every member; mean and std are theirs, of shape (members, samples, 1).
     """
     breaks = np.clip(np.concatenate(mean + std * _BREAKS, axis=1), _BREAKS[0], _BREAKS[-1])
     breaks.sort(axis=1)
     half = np.diff(breaks, axis=1)[:, :, np.newaxis] / 2
-    place = (breaks[:, :-1, np.newaxis] + half + half * _NODES).reshape(len(breaks), -1)
-    density = np.exp(-0.5 * np.square(place)) / np.sqrt(2 * np.pi)
-    return place, (half * _WEIGHTS).reshape(len(breaks), -1) * density
+    nodes = (breaks[:, :-1, np.newaxis] + half + half * _NODES).reshape(len(breaks), -1)
+    density = np.exp(-0.5 * np.square(nodes)) / np.sqrt(2 * np.pi)
+    return nodes, (half * _WEIGHTS).reshape(len(breaks), -1) * density
 
 
 def _variance_of_logits(members: Floats) -> Floats:
-    """Average the variance of log(p_j / p_k) over all pairs of classes, by way of logarithms that sum to zero.
+    """Return the variance of log(p_j / p_k), averaged over all pairs of classes, from centred logarithms.
 
-    Infinite where a member holds a class impossible and another does not agree in all.
+    It is infinite where a member gives a class probability zero and the members are not all equal.
     """
     n_classes = members.shape[2]
     with np.errstate(divide="ignore", invalid="ignore"):

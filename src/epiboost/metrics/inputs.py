@@ -1,5 +1,6 @@
-"""Every check on what a metric is given, once: an array is used as it is meant, or the error says what is wrong."""
+"""Checks of the arguments of metrics, and weighted means."""
 
+import numbers
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -7,18 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._inputs.labels import check_classes, label_codes
+from epiboost._posterior.arrays import real_numbers
 from epiboost._posterior.posterior import Posterior
-from epiboost._posterior.uncertainty import real_numbers
 from epiboost._typing import AnyArray, Family, Floats, Integers
 
 Prediction: TypeAlias = Posterior | npt.ArrayLike
-"""What a model predicts: a posterior, or the plain array of its parameters."""
+"""A posterior, or the array of its parameters, of shape (members, n, outputs) or (n, outputs)."""
 
-_WITHOUT_MEMBERS = 2
+Classes: TypeAlias = Sequence[object] | AnyArray
+"""Labels in the order of the probabilities."""
+
+_AXES_WITHOUT_MEMBERS = 2
 
 
 def check_values(values: npt.ArrayLike, name: str) -> Floats:
-    """Return finite numbers of shape (n,), at least one.
+    """Return the values as finite numbers of shape (n,), n at least 1.
 
     >>> check_values([1, 2], "errors")
     array([1., 2.])
@@ -30,8 +34,19 @@ def check_values(values: npt.ArrayLike, name: str) -> Floats:
     return array
 
 
+def check_target(y_true: npt.ArrayLike, n_samples: int) -> Floats:
+    """Return the target of a regression, one finite number per sample.
+
+    >>> check_target([1, 2], 2)
+    array([1., 2.])
+    """
+    y = check_values(y_true, "y_true")
+    check_length(y, n_samples, "y_true")
+    return y
+
+
 def check_uncertainty(uncertainty: npt.ArrayLike, n_samples: int | None = None) -> Floats:
-    """Return uncertainties of shape (n,): any order of numbers, infinite ones too, but none that is NaN.
+    """Return uncertainties of shape (n,); infinite values are allowed, NaN is not.
 
     >>> check_uncertainty([0.5, float("inf")])
     array([0.5, inf])
@@ -46,14 +61,17 @@ def check_uncertainty(uncertainty: npt.ArrayLike, n_samples: int | None = None) 
 
 
 def check_length(array: AnyArray, n_samples: int, name: str) -> None:
-    """Raise an error if there is not one entry a sample."""
+    """Raise a ValueError unless the array has one entry per sample.
+
+    >>> check_length(np.zeros(3), 3, "y_true")
+    """
     if len(array) != n_samples:
-        message = f"{name} must hold one entry a sample, {n_samples}, got {len(array)}"
+        message = f"{name} must have one entry per sample, {n_samples}, got {len(array)}"
         raise ValueError(message)
 
 
 def check_weight(sample_weight: npt.ArrayLike | None, n_samples: int) -> Floats:
-    """Return one weight a sample: finite in sum, none negative, not all zero; None is a weight of one for all.
+    """Return one weight per sample: none negative, not all zero, of finite sum; None means equal weights.
 
     >>> check_weight(None, 2)
     array([1., 1.])
@@ -71,38 +89,41 @@ def check_weight(sample_weight: npt.ArrayLike | None, n_samples: int) -> Floats:
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not np.isfinite(total):
-        message = f"sample_weight is too large to be added up: the largest is {weight.max()}"
+        message = f"sample_weight must have a finite sum, got weights as large as {weight.max()}"
         raise ValueError(message)
     return weight
 
 
 def check_prediction(prediction: Prediction, family: Family | None) -> Posterior:
-    """Return a prediction as a posterior; an array of shape (samples, outputs) is one of a single member.
+    """Return the prediction as a posterior; an array of shape (samples, outputs) has a single member.
 
     >>> check_prediction([[0.0, 1.0]], "normal").n_members
     1
     """
     if isinstance(prediction, Posterior):
         if family is not None and prediction.family != family:
-            message = f"a {family} prediction is needed, got a {prediction.family} posterior"
+            message = f"prediction must be {family}, got a {prediction.family} posterior"
             raise ValueError(message)
         posterior = prediction
     elif family is None:
-        message = "an array of parameters says not what it holds: give a Posterior, or the family of the array as well"
+        message = (
+            "family is missing: an array of parameters needs family='normal' or 'categorical', or give a Posterior"
+        )
         raise ValueError(message)
     else:
-        parameters = real_numbers(prediction, "the prediction")
-        posterior = Posterior(parameters[np.newaxis] if parameters.ndim == _WITHOUT_MEMBERS else parameters, family)
+        parameters = real_numbers(prediction, "prediction")
+        has_members = parameters.ndim != _AXES_WITHOUT_MEMBERS
+        posterior = Posterior(parameters if has_members else parameters[np.newaxis], family)
     if posterior.n_samples == 0:
-        message = "the prediction is empty; at least one sample is needed"
+        message = "prediction is empty; at least one sample is needed"
         raise ValueError(message)
     return posterior
 
 
-def check_codes(y_true: npt.ArrayLike, posterior: Posterior, classes: Sequence[object] | AnyArray | None) -> Integers:
-    """Return each label's place among the classes, those of the posterior by default.
+def check_codes(y_true: npt.ArrayLike, posterior: Posterior, classes: Classes | None) -> Integers:
+    """Return the position of each label among the classes.
 
-    Without any the labels are the places.
+    The classes are by default those of the posterior. If it has none, the labels are the positions.
 
     >>> certain = Posterior([[[1.0, 0.0]]], "categorical")
     >>> check_codes(["yes"], certain, ["no", "yes"])
@@ -120,18 +141,38 @@ def check_codes(y_true: npt.ArrayLike, posterior: Posterior, classes: Sequence[o
     try:
         return label_codes(labels, np.arange(n_classes), name="y_true")
     except ValueError as error:
-        message = f"{error}; say with classes= which label each probability belongs to"
+        message = f"{error}; give classes=, the labels in the order of the probabilities"
         raise ValueError(message) from error
 
 
+def check_n_bins(n_bins: int) -> None:
+    """Raise a ValueError unless the number of bins is a whole number of at least 1.
+
+    >>> check_n_bins(15)
+    """
+    if isinstance(n_bins, bool) or not isinstance(n_bins, numbers.Integral) or n_bins < 1:
+        message = f"n_bins must be a whole number of at least 1, got {n_bins!r}"
+        raise ValueError(message)
+
+
 def average(values: Floats, weight: Floats) -> float:
-    """Return the weighted mean; a sample of weight zero does not count, even where its value is infinite.
+    """Return the weighted mean of one number per sample; see `weighted_mean`.
 
     >>> average(np.array([1.0, np.inf]), np.array([1.0, 0.0]))
     1.0
     """
+    return float(weighted_mean(values, weight))
+
+
+def weighted_mean(values: Floats, weight: Floats) -> Floats:
+    """Return the weighted mean over the first axis; samples of weight zero are left out, even infinite ones.
+
+    >>> weighted_mean(np.array([[1.0, 0.0], [3.0, 0.0]]), np.array([1.0, 1.0]))
+    array([2., 0.])
+    """
     counted = weight > 0.0
-    return float(np.average(values[counted], weights=weight[counted]))
+    mean: Floats = np.average(values[counted], axis=0, weights=weight[counted])
+    return mean
 
 
 def _check_column(values: npt.ArrayLike, name: str) -> Floats:

@@ -1,11 +1,11 @@
-"""How often predicted intervals hold the target, and how wide they are for it."""
+"""Coverage and width of predicted intervals."""
 
 import numpy as np
 import numpy.typing as npt
 
-from epiboost._posterior.uncertainty import real_numbers
+from epiboost._posterior.arrays import real_numbers
 from epiboost._typing import Floats
-from epiboost.metrics.inputs import check_length, check_values, check_weight
+from epiboost.metrics.inputs import check_target, check_weight, weighted_mean
 
 _ENDS = 2
 
@@ -18,21 +18,21 @@ def interval_coverage_score(
     Parameters
     ----------
     y_true : array of shape (n,)
+        Numbers.
     interval : array of shape (n, 2) or (n, k, 2)
         Lower and upper ends, of one coverage or of k; they may be infinite.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative, nor all zero.
+        Weights: none negative, not all zero.
 
     Returns
     -------
     float, or array of shape (k,)
-        Between 0 and 1; as near as can be to the coverage that was asked for is best.
+        Between 0 and 1; best when close to the nominal coverage.
 
     Raises
     ------
     ValueError
-        For empty arrays, NaN, negative weights, a lower end above its upper end, and ends between which there is no
-        number.
+        For empty arrays, NaN, negative weights, a lower end above its upper end, and intervals that contain no number.
 
     Examples
     --------
@@ -40,8 +40,7 @@ def interval_coverage_score(
     0.5
     """
     interval = _check_interval(interval)
-    y = check_values(y_true, "y_true")
-    check_length(y, len(interval), "y_true")
+    y = check_target(y_true, len(interval))
     y = y.reshape(-1, *[1] * (interval.ndim - 2))
     inside = (interval[..., 0] <= y) & (y <= interval[..., 1])
     return _average(inside.astype(np.float64), check_weight(sample_weight, len(interval)))
@@ -52,22 +51,14 @@ def interval_width(interval: npt.ArrayLike, *, sample_weight: npt.ArrayLike | No
 
     Parameters
     ----------
-    interval : array of shape (n, 2) or (n, k, 2)
-        Lower and upper ends, of one coverage or of k.
-    sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative, nor all zero.
+    interval, sample_weight
+        As in `interval_coverage_score`, whose errors are raised too.
 
     Returns
     -------
     float, or array of shape (k,)
-        In units of the target, infinite if a width is; of two models of equal coverage the one with narrower intervals
-        knows more.
-
-    Raises
-    ------
-    ValueError
-        For empty arrays, NaN, negative weights, a lower end above its upper end, and ends between which there is no
-        number.
+        In units of the target, infinite if a width is; of two models with equal coverage the one with narrower
+        intervals is better.
 
     Examples
     --------
@@ -92,15 +83,14 @@ def _check_interval(interval: npt.ArrayLike) -> Floats:
         message = f"interval must not be NaN, got {np.count_nonzero(np.isnan(array))} such ends"
         raise ValueError(message)
     if np.isposinf(array[..., 0]).any() or np.isneginf(array[..., 1]).any():
-        message = "an interval that begins at infinity, or ends at minus infinity, holds no number"
+        message = "interval must contain a number, got a lower end of infinity or an upper end of minus infinity"
         raise ValueError(message)
     if (array[..., 0] > array[..., 1]).any():
-        message = "the lower end of an interval must not lie above its upper end"
+        message = "interval must not have a lower end above its upper end"
         raise ValueError(message)
     return array
 
 
 def _average(values: Floats, weight: Floats) -> float | Floats:
-    counted = weight > 0.0
-    mean: Floats = np.average(values[counted], axis=0, weights=weight[counted])
+    mean = weighted_mean(values, weight)
     return float(mean) if mean.ndim == 0 else mean

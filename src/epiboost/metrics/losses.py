@@ -1,24 +1,21 @@
-"""How far predicted distributions are from what came to pass: lower is better.
+"""Proper scoring rules of predicted distributions; lower is better.
 
-All three losses are proper: nobody does better, on average, than by saying what he believes. The mixture of all members
-is judged, which is what an ensemble predicts, and not the average loss of its members.
+The mixture of all members is scored, which is the prediction of the ensemble, and not each member by itself.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
 from epiboost._posterior.posterior import Posterior
-from epiboost._typing import AnyArray, Family, Floats
+from epiboost._typing import Family, Floats
 from epiboost.metrics.inputs import (
+    Classes,
     Prediction,
     average,
     check_codes,
-    check_length,
     check_prediction,
-    check_values,
+    check_target,
     check_weight,
 )
 
@@ -30,7 +27,7 @@ def negative_log_likelihood_loss(
     prediction: Prediction,
     *,
     family: Family | None = None,
-    classes: Sequence[object] | AnyArray | None = None,
+    classes: Classes | None = None,
     sample_weight: npt.ArrayLike | None = None,
 ) -> float:
     """Return the mean negative log-likelihood of the members' mixture, in nats.
@@ -42,22 +39,22 @@ def negative_log_likelihood_loss(
     prediction : Posterior, or array of shape (members, n, outputs) or (n, outputs)
         Means and variances, or class probabilities.
     family : {"normal", "categorical"}, optional
-        What an array holds; a posterior knows.
+        The distribution that an array parametrises; a posterior has its own.
     classes : sequence of shape (classes,), optional
-        The labels in the order of the probabilities; by default those of the posterior, and 0, 1, … for an array.
+        Labels in the order of the probabilities; by default those of the posterior, and 0, 1, … for an array.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative, nor all zero.
+        Weights: none negative, not all zero.
 
     Returns
     -------
     float
-        Infinite if anything held impossible came to pass: a class, or a value beside members of zero variance. Minus
-        infinity if that did not happen and a member of zero variance was right.
+        Infinite if the prediction gives probability zero to an outcome: a class, or a value beside members of zero
+        variance. Otherwise minus infinity if an outcome is the mean of a member of zero variance.
 
     Raises
     ------
     ValueError
-        For empty arrays, NaN, weights that are negative or all zero, and labels that are no class.
+        For empty arrays, NaN, weights that are negative or all zero, and unknown labels.
 
     Examples
     --------
@@ -68,22 +65,20 @@ def negative_log_likelihood_loss(
     """
     posterior = check_prediction(prediction, family)
     if posterior.family == "normal":
-        y = check_values(y_true, "y_true")
-        check_length(y, posterior.n_samples, "y_true")
-        log_likelihood = posterior.logpdf(y)
+        log_likelihood = posterior.logpdf(check_target(y_true, posterior.n_samples))
     else:
         log_likelihood = posterior.log_probability(check_codes(y_true, posterior, classes))
     weight = check_weight(sample_weight, posterior.n_samples)
     if np.isneginf(log_likelihood[weight > 0.0]).any():
-        return np.inf  # whatever else was said, the point masses that were hit among it
+        return np.inf  # also if another sample has an infinite density
     return average(-log_likelihood, weight)
 
 
 def crps_loss(y_true: npt.ArrayLike, prediction: Prediction, *, sample_weight: npt.ArrayLike | None = None) -> float:
     r"""Return the mean continuous ranked probability score of the members' mixture, in units of the target.
 
-    The score is the area between the predicted distribution function and the step at the outcome, squared:
-    :math:`\int (F(x) - 1[x \ge y])^2 dx`. It is the absolute error of a prediction without spread. For a mixture of M
+    The score is the integral of the squared distance between the predicted distribution function and the step at the
+    outcome: :math:`\int (F(x) - 1[x \ge y])^2 dx`. For a point mass it is the absolute error. For a mixture of M
     Normals it is, with :math:`A(m, v) = \mathrm E|Z|` for :math:`Z \sim N(m, v)`,
 
     .. math::
@@ -91,11 +86,8 @@ def crps_loss(y_true: npt.ArrayLike, prediction: Prediction, *, sample_weight: n
 
     Parameters
     ----------
-    y_true : array of shape (n,)
-    prediction : Posterior, or array of shape (members, n, 2) or (n, 2)
-        Means and variances.
-    sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative, nor all zero.
+    y_true, prediction, sample_weight
+        As in `negative_log_likelihood_loss`, whose errors are raised too; means and variances only.
 
     Returns
     -------
@@ -104,8 +96,7 @@ def crps_loss(y_true: npt.ArrayLike, prediction: Prediction, *, sample_weight: n
     Raises
     ------
     ValueError
-        For empty arrays, NaN, numbers whose distances are not finite, weights that are negative or all zero, and a
-        classifier's posterior.
+        If the numbers are so large that the score is not finite.
 
     References
     ----------
@@ -120,13 +111,12 @@ def crps_loss(y_true: npt.ArrayLike, prediction: Prediction, *, sample_weight: n
     2.0
     """
     posterior = check_prediction(prediction, "normal")
-    y = check_values(y_true, "y_true")
-    check_length(y, posterior.n_samples, "y_true")
+    y = check_target(y_true, posterior.n_samples)
     weight = check_weight(sample_weight, posterior.n_samples)
     with np.errstate(over="ignore", invalid="ignore"):
         score = average(_crps(y, posterior), weight)
     if not np.isfinite(score):
-        message = "y_true and the prediction hold numbers that are too large: the score is not finite"
+        message = "y_true and prediction hold numbers that are too large: the score is not finite"
         raise ValueError(message)
     return score
 
@@ -135,34 +125,22 @@ def brier_loss(
     y_true: npt.ArrayLike,
     prediction: Prediction,
     *,
-    classes: Sequence[object] | AnyArray | None = None,
+    classes: Classes | None = None,
     sample_weight: npt.ArrayLike | None = None,
 ) -> float:
-    """Return the mean squared distance between predicted probabilities and what came to pass, summed over the classes.
+    """Return the mean squared distance between predicted probabilities and one-hot labels, summed over the classes.
 
-    It is 0 for a sure and right prediction, 2 for a sure and wrong one. Of two classes both count: that is twice the
-    score that looks at one of them.
+    With two classes it is twice scikit-learn's ``brier_score_loss``, which counts one of them.
 
     Parameters
     ----------
-    y_true : array of shape (n,)
-        Labels.
-    prediction : Posterior, or array of shape (members, n, classes) or (n, classes)
-        Class probabilities.
-    classes : sequence of shape (classes,), optional
-        The labels in the order of the probabilities; by default those of the posterior, and 0, 1, … for an array.
-    sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative, nor all zero.
+    y_true, prediction, classes, sample_weight
+        As in `negative_log_likelihood_loss`, whose errors are raised too; class probabilities only.
 
     Returns
     -------
     float
-        Between 0 and 2.
-
-    Raises
-    ------
-    ValueError
-        For empty arrays, NaN, weights that are negative or all zero, and labels that are no class.
+        0 if all predictions are certain and right, 2 if all are certain and wrong.
 
     Examples
     --------
@@ -177,7 +155,7 @@ def brier_loss(
 
 
 def _crps(y: Floats, posterior: Posterior) -> Floats:
-    """Return the score of each sample: the members' distance from the outcome less half that from one another."""
+    """Return the score of each sample: the members' distance from y minus half their distance from one another."""
     means, variances = posterior.parameters[:, :, 0], posterior.parameters[:, :, 1]
     distance, spread = np.zeros_like(y), np.zeros_like(y)
     for number, (mean, variance) in enumerate(zip(means, variances, strict=True)):
@@ -189,7 +167,7 @@ def _crps(y: Floats, posterior: Posterior) -> Floats:
 
 
 def _expected_absolute(mean: Floats, variance: Floats) -> Floats:
-    """Return E|Z| of a Normal Z; that of a point mass is its distance from zero."""
+    """Return E|Z| of a Normal Z; for a point mass, its distance from zero."""
     std = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         scaled = mean / std

@@ -1,17 +1,17 @@
-"""Whether the predictions a model is unsure of are those it gets wrong.
+"""Rejection curves: how well uncertainty ranks the errors of a model.
 
-Sort the samples by uncertainty and hand the most uncertain ones, one after the other, to somebody who knows the answer:
-the error that is left falls from the model's error to none. How fast it falls says how well the uncertainty ranks the
-errors. An oracle that knows the errors falls fastest; handing over samples at random falls along a straight line. The
-prediction–rejection ratio is the area gained over random as a share of the area that the oracle gains:
+Sort the samples by uncertainty and hand the most uncertain ones, one after the other, to an expert who knows the
+answer. The remaining error falls from the model's error to zero. How fast it falls shows how well the uncertainty ranks
+the errors. It falls fastest for an oracle that knows the errors, and along a straight line for a random order. The
+prediction–rejection ratio is the area gained over the random order as a share of the area that the oracle gains:
 
     PRR = (area − random area) / (oracle area − random area)
 
-It is 1 for a ranking as good as the oracle's, 0 for one no better than chance, negative for one that is worse.
+It is 1 for a ranking as good as the oracle's, 0 for a random one, and negative for a worse one.
 
-**Ties.** Samples of equal uncertainty have no order. The curve then is the average over all their orders, a straight
-line from the first of them to the last, so that the result does not depend on the order of the rows. Weights are
-counts: a sample of weight two is the same as the sample twice.
+**Ties.** Samples of equal uncertainty have no order. The curve is the average over all their orders, a straight line,
+so that the result does not depend on the order of the rows. Weights are counts: a sample of weight two is the same as
+the sample twice.
 
 References
 ----------
@@ -25,33 +25,33 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._inputs.labels import check_present, check_same_kind
-from epiboost._typing import Floats
+from epiboost._typing import AnyArray, Floats
 from epiboost.metrics.inputs import check_uncertainty, check_values, check_weight
 
 Loss: TypeAlias = Literal["auto", "zero_one", "squared", "absolute"]
-"""How an error is measured; auto is zero_one for labels and squared for numbers."""
+"""Loss of a prediction; auto is zero_one for labels and squared for numbers."""
 
 _RANDOM_AREA = 0.5
 
 
 class UndefinedScoreError(ValueError):
-    """A score that has no value for what it is asked of: all errors are equal, and no order is better than another."""
+    """Raised if a score is not defined: all errors are equal, so that no order of samples is better than another."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RejectionCurve:
-    """The error that is left when the most uncertain samples are handed to somebody who knows the answer.
+    """Remaining error as the most uncertain samples are rejected: handed to an expert who knows the answer.
 
     Attributes
     ----------
     rejected : array of shape (k,)
-        Share of the samples handed over, from 0 to 1.
+        Share of rejected samples, from 0 to 1.
     error : array of shape (k,)
-        Mean error of all samples, those handed over counting as right: from the model's error down to 0.
+        Mean error of all samples, where rejected ones have error zero: from the model's error down to 0.
     oracle_rejected : array of shape (j,)
-        Share handed over by the oracle, which takes the largest errors first.
+        Share of samples rejected by the oracle, which rejects the largest errors first.
     oracle_error : array of shape (j,)
-        Mean error it leaves.
+        Mean error that remains then.
     """
 
     rejected: Floats
@@ -61,9 +61,9 @@ class RejectionCurve:
 
     @property
     def score(self) -> float:
-        """The prediction–rejection ratio; an error is raised if all errors are equal, so that no order is better."""
+        """Prediction–rejection ratio; raises an `UndefinedScoreError` if all errors are equal."""
         base = self.error[0]
-        # All errors equal is a matter of rounding here; what gave the curve has looked at the errors themselves.
+        # Sums are rounded, so equal errors are recognised by the oracle's curve, whose ties are exact.
         if base == 0.0 or len(self.oracle_rejected) == 2:  # noqa: PLR2004 (one straight line)
             message = (
                 "the prediction-rejection ratio is not defined when all errors are equal"
@@ -84,37 +84,37 @@ def rejection_curve(
     loss: Loss = "auto",
     sample_weight: npt.ArrayLike | None = None,
 ) -> RejectionCurve:
-    """Follow the error down as the most uncertain samples are handed over.
+    """Return the remaining error as the most uncertain samples are rejected.
 
     Parameters
     ----------
     y_true, y_pred : arrays of shape (n,)
         Targets and predictions, unless ``errors`` are given.
     uncertainty : array of shape (n,)
-        Larger is less sure; only the order matters, and it may be infinite. Total uncertainty is the usual choice.
+        Only the order matters; infinite values are allowed. Total uncertainty is the usual choice.
     errors : array of shape (n,), optional
-        The error of each prediction in place of ``y_true`` and ``y_pred``: finite, none negative.
+        Error of each prediction, in place of ``y_true`` and ``y_pred``: finite, none negative.
     loss : {"auto", "zero_one", "squared", "absolute"}, default="auto"
         How errors are measured: by default squared if targets or predictions are floating-point numbers, else 0 or 1.
-        For a classifier whose labels are such numbers say "zero_one", as `scorer` does by itself.
+        For a classifier whose labels are floating-point numbers use "zero_one", as `scorer` does.
     sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative, nor all zero.
+        Weights: none negative, not all zero.
 
     Returns
     -------
     RejectionCurve
-        One point a group of equal uncertainties. If there are no errors at all, both lines are zero; if all
+        One point per group of equal uncertainties. If there are no errors at all, both curves are zero; if all
         uncertainties are equal, the curve is that of a random order.
 
     Raises
     ------
     ValueError
         For empty arrays, arrays of different lengths, NaN, errors that are negative or too large to be
-        squared, and weights that are negative, all zero or too large to be added up.
+        squared, and weights that are negative, all zero or of infinite sum.
 
     Examples
     --------
-    The one error is found among the two most uncertain of four samples:
+    The only error is among the two most uncertain of four samples:
 
     >>> curve = rejection_curve(["a", "b", "b", "b"], ["a", "b", "a", "b"], uncertainty=[0.1, 0.2, 0.3, 0.4])
     >>> curve.rejected, curve.error
@@ -122,7 +122,7 @@ def rejection_curve(
     """
     error = _check_errors(y_true, y_pred, errors, loss)
     if uncertainty is None:
-        message = "uncertainty is missing; give one number a sample"
+        message = "uncertainty is missing; give one number per sample"
         raise ValueError(message)
     score = check_uncertainty(uncertainty, len(error))
     weight = check_weight(sample_weight, len(error))
@@ -140,34 +140,22 @@ def prediction_rejection_score(
     loss: Loss = "auto",
     sample_weight: npt.ArrayLike | None = None,
 ) -> float:
-    """Return the prediction–rejection ratio: how well uncertainty ranks errors (the paper's PRR, divided by 100).
+    """Return the prediction–rejection ratio (PRR): how well uncertainty ranks errors. The paper reports it times 100.
 
     Parameters
     ----------
-    y_true, y_pred : arrays of shape (n,)
-        Targets and predictions, unless ``errors`` are given.
-    uncertainty : array of shape (n,)
-        Larger is less sure; only the order matters, and it may be infinite. Total uncertainty is the usual choice.
-    errors : array of shape (n,), optional
-        The error of each prediction in place of ``y_true`` and ``y_pred``: finite, none negative.
-    loss : {"auto", "zero_one", "squared", "absolute"}, default="auto"
-        How errors are measured: by default squared if targets or predictions are floating-point numbers, else 0 or 1.
-        For a classifier whose labels are such numbers say "zero_one", as `scorer` does by itself.
-    sample_weight : array of shape (n,), optional
-        What each sample counts for; none may be negative, nor all zero.
+    y_true, y_pred, uncertainty, errors, loss, sample_weight
+        As in `rejection_curve`, whose errors are raised too.
 
     Returns
     -------
     float
-        1 is perfect, 0 is random; 0 exactly if all uncertainties are equal.
+        1 is perfect, 0 is random; exactly 0 if all uncertainties are equal.
 
     Raises
     ------
     UndefinedScoreError
-        If all errors are equal, all zero among them: no order is then better than another.
-    ValueError
-        For empty arrays, arrays of different lengths, NaN, errors that are negative or too large to be
-        squared, and weights that are negative, all zero or too large to be added up.
+        If all errors are equal: no order is then better than another.
 
     Examples
     --------
@@ -187,17 +175,17 @@ def prediction_errors(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, loss: Los
     y_true, y_pred : arrays of shape (n,)
         Numbers or labels.
     loss : {"auto", "zero_one", "squared", "absolute"}, default="auto"
-        Auto is squared if targets or predictions are floating-point numbers, else 0 or 1.
+        As in `rejection_curve`.
 
     Returns
     -------
     array of shape (n,)
-        None is negative.
+        Zero or larger.
 
     Raises
     ------
     ValueError
-        For empty arrays, arrays of different lengths and, where numbers are needed, NaN and errors too large
+        For empty arrays, arrays of different lengths and, if the loss needs numbers, NaN and errors that are too large
         to be squared.
 
     Examples
@@ -210,27 +198,34 @@ def prediction_errors(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, loss: Los
         raise ValueError(message)
     targets, predictions = np.asarray(y_true), np.asarray(y_pred)
     if targets.shape != predictions.shape or targets.ndim != 1 or not targets.size:
-        message = f"y_true and y_pred must be of one shape (n,), n at least 1, got {targets.shape}, {predictions.shape}"
+        message = (
+            f"y_true and y_pred must have the same shape (n,), n at least 1, got {targets.shape}, {predictions.shape}"
+        )
         raise ValueError(message)
     if loss == "auto":
         loss = "squared" if "f" in {targets.dtype.kind, predictions.dtype.kind} else "zero_one"
-    if loss == "zero_one":
-        check_present(targets, "y_true")
-        check_present(predictions, "y_pred")
-        try:
-            check_same_kind(targets, predictions)
-        except TypeError as error:
-            message = f"y_true holds {targets.dtype} and y_pred {predictions.dtype}; give labels of the same kind"
-            raise ValueError(message) from error
-        wrong: Floats = np.not_equal(targets, predictions).astype(np.float64)
-        return wrong
+    return _zero_one(targets, predictions) if loss == "zero_one" else _distances(targets, predictions, loss)
+
+
+def _zero_one(targets: AnyArray, predictions: AnyArray) -> Floats:
+    check_present(targets, "y_true")
+    check_present(predictions, "y_pred")
+    try:
+        check_same_kind(targets, predictions)
+    except TypeError as error:
+        message = f"y_true holds {targets.dtype} and y_pred {predictions.dtype}; give labels of the same kind"
+        raise ValueError(message) from error
+    return np.not_equal(targets, predictions).astype(np.float64)
+
+
+def _distances(targets: AnyArray, predictions: AnyArray, loss: Loss) -> Floats:
     with np.errstate(over="ignore"):
         distance = np.abs(check_values(targets, "y_true") - check_values(predictions, "y_pred"))
-        found: Floats = np.square(distance) if loss == "squared" else distance
-    if not np.isfinite(found).all():
-        message = f"{loss} errors must be finite, got {np.count_nonzero(~np.isfinite(found))} that are too large"
+        errors: Floats = np.square(distance) if loss == "squared" else distance
+    if not np.isfinite(errors).all():
+        message = f"{loss} errors must be finite, got {np.count_nonzero(~np.isfinite(errors))} that are too large"
         raise ValueError(message)
-    return found
+    return errors
 
 
 def _check_errors(
@@ -252,21 +247,21 @@ def _check_errors(
 
 
 def _remaining(error: Floats, score: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return share handed over and error left, at the ends of groups of equal score.
+    """Return the rejected share and the remaining error after each group of equal scores.
 
-    Equal scores are further sorted by error and weight, so that sums are taken in one order whatever that of the rows.
+    Equal scores are sorted by error and weight, so that the order of the sums does not depend on the order of the rows.
     """
     order = np.lexsort((weight, error, -score))
     score, weight = score[order], weight[order]
-    handed_over = np.cumsum(weight)
-    unit = np.ldexp(1.0, np.frexp(error.max())[1] - 1)  # no sum of errors is too large; a power of two rounds nothing
+    rejected = np.cumsum(weight)
+    unit = np.ldexp(1.0, np.frexp(error.max())[1] - 1)  # avoids overflow of sums; a power of two is exact
     removed = np.cumsum(weight * (error[order] / unit))
     ends = np.flatnonzero(np.append(score[1:] != score[:-1], True))
-    share = handed_over[ends] / handed_over[-1]
-    left = np.append(removed[-1], np.maximum(removed[-1] - removed[ends], 0.0)) / handed_over[-1]
-    return np.append(0.0, share), left * unit
+    share = rejected[ends] / rejected[-1]
+    remaining = np.append(removed[-1], np.maximum(removed[-1] - removed[ends], 0.0)) / rejected[-1]
+    return np.append(0.0, share), remaining * unit
 
 
 def _area(x: Floats, y: Floats) -> float:
-    """Return the area under the straight lines between the points."""
+    """Return the area under a piecewise linear curve."""
     return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import AnyArray, Column, Estimator, Family, LibraryObject, Table
-from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve, reliability_of_model
+from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve
 from epiboost.metrics.inputs import Prediction
+from epiboost.metrics.scorers import reliability_of_model
 from epiboost.plots.base import Display
 from epiboost.plots.style import BLUE, GREY, hide_spines
 
@@ -93,7 +94,7 @@ class CalibrationDisplay(Display):
             As `epiboost.metrics.reliability_curve`.
         """
         found = unwrap(estimator, "predict_posterior")
-        curve = reliability_of_model(found.model, found.rows(X), y, n_bins=n_bins, sample_weight=sample_weight)
+        curve = reliability_of_model(found.estimator, found.transform(X), y, n_bins=n_bins, sample_weight=sample_weight)
         family: Family = "normal" if found.classes is None else "categorical"
         return cls(curve, family=family).plot(ax, name=name, **kwargs)
 

@@ -46,7 +46,7 @@ def collect_facts(
     reader = RowReader(
         wrapped, (X, X_ood), (predictions, other), target=target, kinds=kinds, leading=explanation.leading
     )
-    model = trained_model(wrapped.model)
+    model = trained_model(wrapped.estimator)
     return Facts(
         title=text(title or default_title(model), _MAX_TITLE),
         task="regression" if wrapped.classes is None else "classification",

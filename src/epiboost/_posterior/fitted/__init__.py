@@ -1,7 +1,7 @@
-"""Knowledge uncertainty of a model that is already trained, by another library.
+"""Knowledge uncertainty of a model that another library has trained.
 
-A boosted model is a chain of trees, and the same chain some trees earlier is a model too. Models at several stages of
-its second half are a virtual ensemble. A random forest is taken apart instead, into parts of as many trees each.
+A boosted model is a chain of trees, and the first trees of the chain are a model too. Models at several stages of the
+second half of the chain form a virtual ensemble. A random forest is split into parts of equally many trees instead.
 
 >>> import numpy as np
 >>> from sklearn.ensemble import RandomForestRegressor
@@ -11,52 +11,59 @@ its second half are a virtual ensemble. A random forest is taken apart instead, 
 (50,)
 """
 
-import importlib
 import numbers
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 
+from epiboost._posterior.fitted.catboost import catboost_posterior
+from epiboost._posterior.fitted.lightgbm import lightgbm_posterior
+from epiboost._posterior.fitted.sklearn import sklearn_posterior
+from epiboost._posterior.fitted.xgboost import xgboost_posterior
 from epiboost._posterior.posterior import Posterior
+from epiboost._typing import Column, Estimator, Table
 
 __all__ = ["posterior_from"]
 
-_READERS = {
-    "catboost": "epiboost._posterior.fitted.catboost",
-    "lightgbm": "epiboost._posterior.fitted.lightgbm",
-    "xgboost": "epiboost._posterior.fitted.xgboost",
-    "sklearn": "epiboost._posterior.fitted.sklearn",
+_Reader: TypeAlias = Callable[[Estimator, Table, int], Posterior | None]
+
+_READERS: dict[str, _Reader] = {
+    "catboost": catboost_posterior,
+    "lightgbm": lightgbm_posterior,
+    "xgboost": xgboost_posterior,
+    "sklearn": sklearn_posterior,
 }
+"""Function that makes a posterior of a library's models; None means that it does not know the model."""
 
 
-def posterior_from(model: Any, X: Any, n_members: int = 10) -> Posterior:  # noqa: ANN401 (any library's)
-    """Return what the stages of a fitted model say of every row.
+def posterior_from(estimator: Estimator, X: Table, n_members: int = 10) -> Posterior:
+    """Return the posterior of a fitted model, whose members are stages of its chain of trees.
 
-    Member i of K is the model after n − (K − 1 − i) · ⌊n / 2K⌋ of its n trees; a forest is cut into K parts, of
-    the same size up to one tree.
+    Member i of K is the model after n − (K − 1 − i) · ⌊n / 2K⌋ of its n trees. A forest is split into K parts, whose
+    sizes differ by at most one tree.
 
     Parameters
     ----------
-    model : fitted model
+    estimator : fitted model
         Of CatBoost, LightGBM or XGBoost, an estimator or a raw ``Booster``; scikit-learn's gradient boosting,
         histogram gradient boosting, random forests or extra trees.
     X : table of shape (n, features)
         As the model's own ``predict`` takes it.
     n_members : int, default=10
-        At most half the trees of a boosted model, all those of a forest.
+        At most half the trees of a boosted model, all trees of a forest.
 
     Returns
     -------
     Posterior
         Class probabilities in the order of the model's classes; mean and variance if the model predicts both (as with
-        CatBoost's ``RMSEWithUncertainty``); else a mean alone, of which only knowledge uncertainty is known.
+        CatBoost's ``RMSEWithUncertainty``); otherwise a mean alone, with knowledge uncertainty only.
 
     Warns
     -----
     UserWarning
         If the model was trained without Langevin noise, so that its stages differ by the progress of the fit alone, or
-        if it was stopped early, so that these are not the stages of a chain that has settled.
+        if it was stopped early, so that the chain has not converged.
 
     Examples
     --------
@@ -71,29 +78,25 @@ def posterior_from(model: Any, X: Any, n_members: int = 10) -> Posterior:  # noq
     if not isinstance(n_members, numbers.Integral) or isinstance(n_members, bool) or n_members < 1:
         message = f"n_members must be a whole number of at least 1; got {n_members!r}"
         raise ValueError(message)
-    for library in _libraries(model):
-        posterior: Posterior | None = importlib.import_module(_READERS[library]).posterior(model, X, int(n_members))
+    for library in _libraries(estimator):
+        posterior = _READERS[library](estimator, X, int(n_members))
         if posterior is not None:
-            return _labelled(posterior, getattr(model, "classes_", None))
+            return _with_classes(posterior, getattr(estimator, "classes_", None))
     message = (
-        "model must be a fitted model of CatBoost, LightGBM or XGBoost, or scikit-learn's gradient boosting or forest; "
-        f"got {type(model).__module__}.{type(model).__qualname__}"
+        "estimator must be a fitted model of CatBoost, LightGBM or XGBoost, or scikit-learn's gradient boosting or "
+        f"forest; got {type(estimator).__module__}.{type(estimator).__qualname__}"
     )
     raise TypeError(message)
 
 
-def _labelled(posterior: Posterior, classes: Any) -> Posterior:  # noqa: ANN401 (what the library has)
-    """Return the posterior with the labels that a model knows; raw boosters know none."""
+def _libraries(estimator: Estimator) -> Iterator[str]:
+    """Yield the libraries that define the model's class and its base classes, nearest first."""
+    modules = (base.__module__.partition(".")[0] for base in type(estimator).__mro__)
+    yield from dict.fromkeys(library for library in modules if library in _READERS)
+
+
+def _with_classes(posterior: Posterior, classes: Column | None) -> Posterior:
+    """Return the posterior with the model's class labels; raw boosters have none."""
     if posterior.family != "categorical" or classes is None or len(classes) != posterior.parameters.shape[2]:
         return posterior
     return Posterior(posterior.parameters, posterior.family, np.asarray(classes))
-
-
-def _libraries(model: object) -> Iterator[str]:
-    """Yield the libraries that a model's class or its bases come from, nearest first."""
-    seen = []
-    for base in type(model).__mro__:
-        library = base.__module__.partition(".")[0]
-        if library in _READERS and library not in seen:
-            seen.append(library)
-            yield library

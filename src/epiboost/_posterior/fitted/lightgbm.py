@@ -1,53 +1,69 @@
-"""Stages of LightGBM's models."""
+"""Posteriors of LightGBM models."""
 
 import re
-from typing import Any
 
 import numpy as np
 
-from epiboost._posterior.fitted.stages import not_fitted, stages_of, warn_of
+from epiboost._posterior.fitted.stages import (
+    custom_objective_error,
+    not_fitted_error,
+    stages_of,
+    warn_about_stages,
+)
 from epiboost._posterior.posterior import Posterior
-from epiboost._typing import AnyArray
+from epiboost._typing import AnyArray, Estimator, LibraryObject, Table
 
-_CLASSES = ("binary", "multiclass", "cross_entropy")
-_NO_MEAN = ("cross_entropy_lambda", "lambdarank", "multiclassova", "quantile", "rank_xendcg")
-_NO_CHAINS = ("dart", "rf")
+_CLASSIFICATION = ("binary", "multiclass", "cross_entropy")
+_WITHOUT_MEAN = ("cross_entropy_lambda", "lambdarank", "multiclassova", "quantile", "rank_xendcg")
+_WITHOUT_STAGES = ("dart", "rf")
+_AXES_WITHOUT_CLASSES = 2
 
 
-def posterior(model: Any, X: Any, n_members: int) -> Posterior | None:  # noqa: ANN401 (a model and what it takes)
-    """Return the stages of a model, None if it is none of LightGBM's."""
-    if not getattr(model, "__sklearn_is_fitted__", lambda: True)():
-        raise not_fitted(model)
-    booster = model if hasattr(model, "num_model_per_iteration") else getattr(model, "booster_", None)
+def lightgbm_posterior(estimator: Estimator, X: Table, n_members: int) -> Posterior | None:
+    """Return the posterior of a LightGBM model, None for any other model."""
+    if not getattr(estimator, "__sklearn_is_fitted__", lambda: True)():
+        raise not_fitted_error(estimator)
+    booster = estimator if hasattr(estimator, "num_model_per_iteration") else getattr(estimator, "booster_", None)
     if booster is None:
         return None
-    text = booster.model_to_string(num_iteration=1)
-    found = re.search(r"^objective=(\S+)", text, flags=re.MULTILINE)
-    boosting = re.search(r"^\[boosting: (\S+)\]", text, flags=re.MULTILINE)
-    if boosting is not None and boosting[1] in _NO_CHAINS:
-        message = f"boosting={boosting[1]!r} makes no chain of stages; 'gbdt' does"
-        raise ValueError(message)
-    if found is None:
-        message = "the model was trained with an objective of its own, whose scores have no known meaning"
-        raise ValueError(message)
-    if found[1] in _NO_MEAN:
-        message = (
-            f"the objective {found[1]!r} has no posterior here: it predicts no mean and no probabilities of classes"
-        )
-        raise ValueError(message)
-    watched = booster.best_iteration > 0
-    trees = int(booster.best_iteration if watched else booster.current_iteration())
-    asked = re.search(r"^\[num_iterations: (\d+)\]", text, flags=re.MULTILINE)
-    stopped = watched and (asked is None or trees < int(asked[1]))
-    ends = stages_of(trees, n_members)
-    warn_of(model, noisy=False, stopped=stopped)
-    predict = model.predict_proba if hasattr(model, "predict_proba") else model.predict
-    members = np.stack([np.asarray(predict(X, num_iteration=end)) for end in ends])
-    if found[1] in _CLASSES:
+    description = booster.model_to_string(num_iteration=1)
+    objective = _check_objective(description)
+    trees, stopped_early = _tree_count(booster, description)
+    stages = stages_of(trees, n_members)
+    warn_about_stages(estimator, langevin=False, stopped_early=stopped_early)
+    predict = estimator.predict_proba if hasattr(estimator, "predict_proba") else estimator.predict
+    members = np.stack([np.asarray(predict(X, num_iteration=stage)) for stage in stages])
+    if objective in _CLASSIFICATION:
         return Posterior(_probabilities(members), "categorical")
     return Posterior(members.reshape(*members.shape[:2], -1), "mean")
 
 
+def _check_objective(description: str) -> str:
+    """Return the objective; raise a ValueError if its predictions are no posterior."""
+    boosting = re.search(r"^\[boosting: (\S+)\]", description, flags=re.MULTILINE)
+    if boosting is not None and boosting[1] in _WITHOUT_STAGES:
+        message = f"boosting={boosting[1]!r} has no stages; posterior_from needs boosting='gbdt'"
+        raise ValueError(message)
+    objective = re.search(r"^objective=(\S+)", description, flags=re.MULTILINE)
+    if objective is None:
+        raise custom_objective_error()
+    if objective[1] in _WITHOUT_MEAN:
+        message = (
+            f"posterior_from does not support the objective {objective[1]!r}, which predicts neither a mean nor class "
+            "probabilities"
+        )
+        raise ValueError(message)
+    return objective[1]
+
+
+def _tree_count(booster: LibraryObject, description: str) -> tuple[int, bool]:
+    """Return the number of trees that the model predicts with, and whether it was stopped early."""
+    evaluated = booster.best_iteration > 0
+    trees = int(booster.best_iteration if evaluated else booster.current_iteration())
+    requested = re.search(r"^\[num_iterations: (\d+)\]", description, flags=re.MULTILINE)
+    return trees, evaluated and (requested is None or trees < int(requested[1]))
+
+
 def _probabilities(members: AnyArray) -> AnyArray:
-    """Return probabilities of all classes; of two, a raw booster tells that of the second."""
-    return np.stack([1.0 - members, members], axis=2) if members.ndim == 2 else members  # noqa: PLR2004 (members, rows)
+    """Return the probabilities of all classes; of two classes, a raw booster predicts that of the second alone."""
+    return np.stack([1.0 - members, members], axis=2) if members.ndim == _AXES_WITHOUT_CLASSES else members

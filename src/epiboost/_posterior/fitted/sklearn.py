@@ -1,69 +1,72 @@
-"""Stages of scikit-learn's boosted models, parts of its forests."""
+"""Posteriors of scikit-learn's boosted models and forests."""
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from epiboost._posterior.fitted.stages import stages_of, warn_of
+from epiboost._posterior.fitted.stages import stages_of, warn_about_stages
 from epiboost._posterior.posterior import Posterior
+from epiboost._typing import Estimator, Floats, Table
 
 
-def posterior(model: Any, X: Any, n_members: int) -> Posterior | None:  # noqa: ANN401 (a model and what it takes)
-    """Return stages or parts of a model, None if it is neither a boosted one nor a forest."""
-    from sklearn.ensemble import (  # noqa: PLC0415 (slow to import, and few need it)
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        GradientBoostingClassifier,
-        GradientBoostingRegressor,
-        HistGradientBoostingClassifier,
-        HistGradientBoostingRegressor,
-        RandomForestClassifier,
-        RandomForestRegressor,
+def sklearn_posterior(estimator: Estimator, X: Table, n_members: int) -> Posterior | None:
+    """Return the posterior of a boosted model or a forest, None for any other model."""
+    from sklearn import ensemble  # noqa: PLC0415 (slow to import, and few need it)
+
+    forests = (
+        ensemble.ExtraTreesClassifier,
+        ensemble.ExtraTreesRegressor,
+        ensemble.RandomForestClassifier,
+        ensemble.RandomForestRegressor,
+    )
+    boosted = (ensemble.GradientBoostingClassifier, ensemble.GradientBoostingRegressor)
+    boosted_histograms = (ensemble.HistGradientBoostingClassifier, ensemble.HistGradientBoostingRegressor)
+    if isinstance(estimator, forests):
+        check_is_fitted(estimator)
+        return _posterior(_part_predictions(estimator, X, n_members), estimator)
+    if not isinstance(estimator, boosted + boosted_histograms):
+        return None
+    check_is_fitted(estimator)
+    if estimator.loss == "quantile":
+        message = "posterior_from does not support the loss 'quantile', which predicts no mean"
+        raise ValueError(message)
+    if isinstance(estimator, boosted):
+        trees, requested = estimator.n_estimators_, estimator.n_estimators
+    else:
+        trees, requested = estimator.n_iter_, estimator.max_iter
+    stages = stages_of(trees, n_members)
+    warn_about_stages(estimator, langevin=False, stopped_early=trees < requested)
+    return _posterior(_stage_predictions(estimator, X, stages), estimator)
+
+
+def _posterior(members: Floats, estimator: Estimator) -> Posterior:
+    return (
+        Posterior(members, "categorical") if is_classifier(estimator) else Posterior(members[..., np.newaxis], "mean")
     )
 
-    forests = (ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor)
-    chains = (GradientBoostingClassifier, GradientBoostingRegressor)
-    binned_chains = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
-    if isinstance(model, forests):
-        check_is_fitted(model)
-        return _parts(model, X, n_members)
-    if not isinstance(model, chains + binned_chains):
-        return None
-    check_is_fitted(model)
-    if model.loss == "quantile":
-        message = "the loss 'quantile' has no posterior here: it predicts no mean"
+
+def _stage_predictions(estimator: Estimator, X: Table, stages: list[int]) -> Floats:
+    """Return the predictions after each of these numbers of trees."""
+    staged = estimator.staged_predict_proba(X) if is_classifier(estimator) else estimator.staged_predict(X)
+    return np.stack([prediction for trees, prediction in enumerate(staged, start=1) if trees in stages])
+
+
+def _part_predictions(estimator: Estimator, X: Table, n_members: int) -> Floats:
+    """Return the average predictions of parts of a forest."""
+    if estimator.n_outputs_ != 1:
+        message = f"the forest must have one target; this one has {estimator.n_outputs_}"
         raise ValueError(message)
-    binned = isinstance(model, binned_chains)
-    trees, asked = (model.n_iter_, model.max_iter) if binned else (model.n_estimators_, model.n_estimators)
-    ends = stages_of(trees, n_members)
-    warn_of(model, noisy=False, stopped=trees < asked)
-    return _stages(model, X, ends)
-
-
-def _stages(model: Any, X: Any, ends: list[int]) -> Posterior:  # noqa: ANN401 (a chain and what it takes)
-    classes = is_classifier(model)
-    stages = model.staged_predict_proba(X) if classes else model.staged_predict(X)
-    members = np.stack([stage for trees_so_far, stage in enumerate(stages, start=1) if trees_so_far in ends])
-    return Posterior(members, "categorical") if classes else Posterior(members[:, :, np.newaxis], "mean")
-
-
-def _parts(model: Any, X: Any, n_members: int) -> Posterior:  # noqa: ANN401 (a forest and what it takes)
-    if model.n_outputs_ != 1:
-        message = f"the forest must have one target; this one has {model.n_outputs_}"
-        raise ValueError(message)
-    trees = model.estimators_
+    trees = estimator.estimators_
     if n_members > len(trees):
         message = f"n_members={n_members} needs a forest of at least as many trees; this one has {len(trees)}"
         raise ValueError(message)
-    table = validate_data(model, X, reset=False, dtype=np.float32, ensure_all_finite="allow-nan")
-    ends = [part * len(trees) // n_members for part in range(n_members + 1)]
-    classes = is_classifier(model)
-    members = []
-    for begin, end in pairwise(ends):
-        part = sum(tree.predict_proba(table) if classes else tree.predict(table) for tree in trees[begin:end])
-        members.append(part / (end - begin))
-    parameters = np.stack(members)
-    return Posterior(parameters, "categorical") if classes else Posterior(parameters[:, :, np.newaxis], "mean")
+    table = validate_data(estimator, X, reset=False, dtype=np.float32, ensure_all_finite="allow-nan")
+    predict = "predict_proba" if is_classifier(estimator) else "predict"
+    borders = [part * len(trees) // n_members for part in range(n_members + 1)]
+    members = [
+        sum(getattr(tree, predict)(table) for tree in trees[begin:end]) / (end - begin)
+        for begin, end in pairwise(borders)
+    ]
+    return np.stack(members)

@@ -5,7 +5,7 @@ import numpy as np
 from epiboost import metrics
 from epiboost._estimators.calibrated import CalibratedClassifier, CalibratedRegressor
 from epiboost._inputs.labels import label_codes
-from epiboost._posterior.unwrap import Wrapped
+from epiboost._posterior.unwrap import UnwrappedModel
 from epiboost._typing import AnyArray, Table
 from epiboost.metrics import ReliabilityCurve
 from epiboost.report.facts import Calibration
@@ -18,32 +18,32 @@ _MAX_ROWS_FOR_WIDTH = 5000
 
 
 def measure_calibration(
-    wrapped: Wrapped, X: Table, y: AnyArray, predictions: Predictions
+    wrapped: UnwrappedModel, X: Table, y: AnyArray, predictions: Predictions
 ) -> tuple[Calibration, ReliabilityCurve] | None:
     """Return calibration and its curve; None if the members predict no distribution."""
     if predictions.posterior.family == "mean":
         return None
     if predictions.posterior.family == "categorical":
         return _classifier_calibration(wrapped, X, y, predictions)
-    if isinstance(wrapped.model, CalibratedRegressor):
-        return _guaranteed_intervals(wrapped.model, wrapped.rows(X), y)
+    if isinstance(wrapped.estimator, CalibratedRegressor):
+        return _guaranteed_intervals(wrapped.estimator, wrapped.transform(X), y)
     return _predicted_intervals(y, predictions)
 
 
 def _classifier_calibration(
-    wrapped: Wrapped, X: Table, y: AnyArray, predictions: Predictions
+    wrapped: UnwrappedModel, X: Table, y: AnyArray, predictions: Predictions
 ) -> tuple[Calibration, ReliabilityCurve]:
     posterior = predictions.posterior
     curve = metrics.reliability_curve(y, posterior, n_bins=_N_LEVELS)
     set_size = set_coverage = None
-    guaranteed = isinstance(wrapped.model, CalibratedClassifier)
-    if isinstance(wrapped.model, CalibratedClassifier):
+    guaranteed = isinstance(wrapped.estimator, CalibratedClassifier)
+    if isinstance(wrapped.estimator, CalibratedClassifier):
         try:
-            sets = wrapped.model.predict_set(wrapped.rows(X), COVERAGE)
+            sets = wrapped.estimator.predict_set(wrapped.transform(X), COVERAGE)
         except ValueError:  # too few calibration rows for this coverage
             guaranteed = False
         else:
-            codes = label_codes(y, wrapped.model.classes_, name="y")
+            codes = label_codes(y, wrapped.estimator.classes_, name="y")
             set_size = float(sets.sum(axis=1).mean())
             set_coverage = float(sets[np.arange(len(sets)), codes].mean())
     calibration = Calibration(

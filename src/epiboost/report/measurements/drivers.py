@@ -122,7 +122,7 @@ def explain_other_table(
 
 
 def _n_features(estimator: Estimator) -> int:
-    return int(unwrap(estimator).model.n_features_in_)
+    return int(unwrap(estimator).estimator.n_features_in_)
 
 
 def _n_coalitions(n_features: int) -> int:

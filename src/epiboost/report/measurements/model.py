@@ -6,7 +6,7 @@ from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.provenance import VERSIONS
 from epiboost._inputs.user_table import fitted_feature_names
-from epiboost._posterior.unwrap import Wrapped
+from epiboost._posterior.unwrap import UnwrappedModel
 from epiboost._typing import Estimator
 from epiboost.report.formatting import count, number, text, unique_names
 from epiboost.report.predictions import Predictions
@@ -25,9 +25,9 @@ def default_title(estimator: Estimator) -> str:
     return f"Can this {'classifier' if hasattr(estimator, 'classes_') else 'regressor'} be trusted?"
 
 
-def model_properties(wrapped: Wrapped, predictions: Predictions) -> tuple[tuple[str, str], ...]:
+def model_properties(wrapped: UnwrappedModel, predictions: Predictions) -> tuple[tuple[str, str], ...]:
     """Return names and values of the model's properties."""
-    model = wrapped.model
+    model = wrapped.estimator
     trained = trained_model(model)
     properties = [("Model", type(model).__name__)]
     if isinstance(model, BaseCalibrated):

@@ -5,7 +5,7 @@ import numpy as np
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.user_table import fitted_feature_names
-from epiboost._posterior.unwrap import Wrapped
+from epiboost._posterior.unwrap import UnwrappedModel
 from epiboost._typing import AnyArray, Table
 from epiboost.explain.game import numeric_rows
 from epiboost.report.facts import NewColumn, NewValues
@@ -16,12 +16,12 @@ _EXPECTED_OUTSIDE = 2
 """Of n + 1 numbers of one distribution two lie outside the range of the others: the smallest and the largest."""
 
 
-def find_new_values(wrapped: Wrapped, X: Table, n_rows: int) -> tuple[NewValues, AnyArray]:
+def find_new_values(wrapped: UnwrappedModel, X: Table, n_rows: int) -> tuple[NewValues, AnyArray]:
     """Find the values of a table that were not seen in training.
 
     Parameters
     ----------
-    wrapped : Wrapped
+    wrapped : UnwrappedModel
     X : table of shape (n, columns)
     n_rows : int
         Number of rows of ``X``.
@@ -32,11 +32,11 @@ def find_new_values(wrapped: Wrapped, X: Table, n_rows: int) -> tuple[NewValues,
     array of bool, of shape (n,)
         Which rows hold a new value.
     """
-    model = trained_model(wrapped.model)
+    model = trained_model(wrapped.estimator)
     schema: ColumnSchema | None = getattr(model, "schema_", None)
     if schema is None or not (schema.categories or schema.ranges):
         return NewValues(False, 0, 0, (), share_by_chance=0.0), np.zeros(n_rows, dtype=bool)  # noqa: FBT003
-    rows = numeric_rows(wrapped.model, wrapped.rows(X))
+    rows = numeric_rows(wrapped.estimator, wrapped.transform(X))
     ranges, is_categorical = schema.ranges, schema.is_categorical
     unseen = (rows == -1.0) & is_categorical
     beyond = np.zeros_like(unseen) if ranges is None else ranges.beyond(rows) & ~is_categorical

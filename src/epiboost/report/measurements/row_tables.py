@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from epiboost._inputs.user_table import column_names, original_values
-from epiboost._posterior.unwrap import Wrapped
+from epiboost._posterior.unwrap import UnwrappedModel
 from epiboost._typing import AnyArray, Floats, Integers, Table
 from epiboost.report.facts import RowKind, RowTable
 from epiboost.report.formatting import cell, unique_names
@@ -16,9 +16,9 @@ _MAX_COLUMNS = 6
 _MAX_LENGTH = 40
 
 
-def input_columns(wrapped: Wrapped, X: Table) -> tuple[str, ...]:
+def input_columns(wrapped: UnwrappedModel, X: Table) -> tuple[str, ...]:
     """Return the names of the columns of a table; for a pipeline those that the pipeline is given."""
-    return column_names(X, None if wrapped.steps else trained_model(wrapped.model))
+    return column_names(X, None if wrapped.transformers else trained_model(wrapped.estimator))
 
 
 class RowReader:
@@ -26,7 +26,7 @@ class RowReader:
 
     Parameters
     ----------
-    wrapped : Wrapped
+    wrapped : UnwrappedModel
     tables : this table, and the other table or None
     predictions : predictions of both tables
     target : array of shape (n,), or None
@@ -38,7 +38,7 @@ class RowReader:
 
     def __init__(
         self,
-        wrapped: Wrapped,
+        wrapped: UnwrappedModel,
         tables: tuple[Table, Table | None],
         predictions: tuple[Predictions, Predictions | None],
         *,
