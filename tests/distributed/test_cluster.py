@@ -14,6 +14,7 @@ from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost.distributed import cluster as cluster_module
 from epiboost.distributed.cluster import ClusterError
 from epiboost.engines.native import engine as native
+from epiboost.engines.native import quick_trees
 from epiboost.engines.native.chains import train_here, train_on_cluster
 
 distributed = pytest.importorskip("distributed")
@@ -106,7 +107,7 @@ def test_trials_of_combinations_are_made_here(table, monkeypatch):
     monkeypatch.setattr(
         native, "train_on_cluster", lambda *given: on_cluster.append(len(given[1])) or train_on_cluster(*given)
     )
-    monkeypatch.setattr(native, "train_here", lambda *given: here.append(len(given[1])) or train_here(*given))
+    monkeypatch.setattr(quick_trees, "train_here", lambda *given: here.append(len(given[1])) or train_here(*given))
     spread = EpiBoostRegressor(**SMALL, n_jobs="dask").fit(X, y)
     assert (on_cluster, here) == ([4], [1, 1])  # the trial learns from each half of the rows
     assert_same_trees(spread, EpiBoostRegressor(**SMALL).fit(X, y))

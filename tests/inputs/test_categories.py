@@ -230,7 +230,7 @@ def test_a_pair_of_columns_that_act_together_is_learned():
     y = random.normal(size=(60, 60))[first, second] + random.normal(scale=0.2, size=30_000)
     frame = pd.DataFrame({"first": first.astype(str), "second": second.astype(str)})
     model = small(n_members=2, n_estimators=100).fit(frame[:25_000], y[:25_000])
-    assert [group.columns for group in model.forest_.encoding.groups if len(group.columns) > 1] == [(0, 1)]
+    assert [lookup.columns for lookup in model.forest_.encoding.lookups if lookup.is_cross] == [(0, 1)]
     assert model.score(frame[25_000:], y[25_000:]) > 0.5
 
 
@@ -241,7 +241,7 @@ def test_pairs_that_say_nothing_new_are_left_out():
     y = effect[0][first] + effect[1][second] + random.normal(size=10_000)
     frame = pd.DataFrame({"first": first.astype(str), "second": second.astype(str), "twin": (first + 100).astype(str)})
     model = small(n_members=2, n_estimators=5).fit(frame, y)
-    assert all(len(group.columns) == 1 for group in model.forest_.encoding.groups)
+    assert not any(lookup.is_cross for lookup in model.forest_.encoding.lookups)
 
 
 def test_the_heart_is_found_when_its_features_are_text():
@@ -440,7 +440,7 @@ def test_members_of_different_orders_see_different_statistics():
 @pytest.mark.parametrize(("cells", "orders"), [(1 << 28, 5), (1, 3)])
 def test_members_share_three_orders_where_more_would_take_too_much_memory(monkeypatch, cells, orders):
     seen = []
-    monkeypatch.setattr(binned, "_MOST_CELLS", cells)
+    monkeypatch.setattr(binned, "_MAX_ENCODED_CELLS", cells)
     monkeypatch.setattr(
         native, "bin_rows", lambda *args, **more: seen.append(binned.bin_rows(*args, **more)) or seen[-1]
     )
@@ -559,8 +559,8 @@ def key_negative(_header, arrays):
         (text_twice, "values of a vocabulary must be distinct"),
         (text_broken, "codec can't decode"),
         (text_wider, "category_text must be bytes"),
-        (key_too_large, "keys of a group must lie between 0 and 30; got 0 to 31"),
-        (key_negative, "keys of a group must lie between 0 and 30; got -1 to 29"),
+        (key_too_large, "must be from 0 to 30; got 0 to 31"),
+        (key_negative, "must be from 0 to 30; got -1 to 29"),
     ],
 )
 def test_forged_vocabularies_and_keys_are_refused(forge, fault, tmp_path):
