@@ -9,8 +9,8 @@ from epiboost._encoding.crosses import Candidate, select_crosses
 
 def candidates(random, sizes, n=20_000, *, numbers=()):
     return [
-        Candidate(place, random.integers(size, size=n), size, is_number=place in numbers)
-        for place, size in enumerate(sizes)
+        Candidate(position, random.integers(size, size=n), size, is_number=position in numbers)
+        for position, size in enumerate(sizes)
     ]
 
 

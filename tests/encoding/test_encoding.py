@@ -9,7 +9,7 @@ from epiboost._encoding.binned import BinnedEncoding
 
 def test_training_rows_and_new_rows_of_a_common_value_have_similar_encodings():
     X, y, weight = coded_table(n=20_000)
-    encoding, tables = fit_and_encode(X, y, weight, residuals=lambda *_, **__: None)
+    encoding, tables = fit_and_encode(X, y, weight, residual_function=lambda *_, **__: None)
     encoded, unseen = encoding.transform(X)
     assert not unseen.any()
     assert encoded.shape == tables[0].shape == (20_000, encoding.n_encoded)
@@ -31,8 +31,8 @@ def test_every_random_order_has_its_own_statistics():
     X, y, weight = coded_table()
     encoding, tables = fit_and_encode(X, y, weight, n_orders=4)
     statistic = encoding.n_encoded - sum(lookup.width for lookup in encoding.lookups)
-    for place, table in enumerate(tables):
-        for other in tables[:place]:
+    for position, table in enumerate(tables):
+        for other in tables[:position]:
             assert (table[:, statistic] != other[:, statistic]).mean() > 0.5
             np.testing.assert_array_equal(table[:, :2], other[:, :2])
     again = fit_and_encode(X, y, weight, n_orders=2)[1]

@@ -14,6 +14,6 @@ from epiboost._native import native
 )
 def test_keys_are_found_at_their_positions_and_other_keys_are_not(keys, wanted):
     keys = sorted(keys)
-    asked = np.array([*wanted, *keys[::3]], dtype=np.int64)
-    expected = [keys.index(key) if key in keys else len(keys) for key in asked.tolist()]
-    assert native().KeyIndex(np.array(keys, dtype=np.int64)).find(asked).tolist() == expected
+    queries = np.array([*wanted, *keys[::3]], dtype=np.int64)
+    expected = [keys.index(key) if key in keys else len(keys) for key in queries.tolist()]
+    assert native().KeyIndex(np.array(keys, dtype=np.int64)).find(queries).tolist() == expected

@@ -28,7 +28,7 @@ def fit_and_encode(X, y, weight, sizes=SIZES, **parameters):
     """Return the encoding of a table, and the list of its training tables."""
     numbers = X[:, np.array(sizes) == 0]
     bins = Bins.fit(numbers, weight, 255)
-    parameters = {"n_classes": 0, "seed": 1, "n_orders": 2, "residuals": residuals_of_mean, **parameters}
+    parameters = {"n_classes": 0, "seed": 1, "n_orders": 2, "residual_function": residuals_of_mean, **parameters}
     encoding, tables = fit_encoding(X, y, weight, sizes, bins=bins, binned=bins.transform(numbers), **parameters)
     return encoding, list(tables)
 

@@ -48,13 +48,13 @@ class Bins:
         array([0, 2, 2])
         """
         columns = [np.asarray(column, dtype=np.float64) for column in borders]
-        for place, column in enumerate(columns):
+        for index, column in enumerate(columns):
             if column.ndim != 1 or not np.isfinite(column).all() or (np.diff(column) <= 0).any():
-                message = f"borders must be finite, ascending numbers for each column; column {place} has {column}"
+                message = f"borders must be finite, ascending numbers for each column; column {index} has {column}"
                 raise ValueError(message)
             if len(column) >= max_bins:
                 message = (
-                    f"max_bins={max_bins} allows {max_bins - 1} borders per column; column {place} has {len(column)}"
+                    f"max_bins={max_bins} allows {max_bins - 1} borders per column; column {index} has {len(column)}"
                 )
                 raise ValueError(message)
         return cls.of_columns(columns)

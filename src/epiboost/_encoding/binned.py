@@ -42,12 +42,10 @@ class BinnedEncoding:
             bins.select(range(end - values.shape[1], end)).transform(values)
             for end, values in zip(ends.tolist(), numbers.encoded, strict=True)
         )
-        passthrough = {
-            place: bins.select([encoding.passthrough_place(encoding.lookups[place])]).transform(values[:, np.newaxis])[
-                :, 0
-            ]
-            for place, values in numbers.passthrough.items()
-        }
+        passthrough = {}
+        for position, values in numbers.passthrough.items():
+            column = encoding.passthrough_position(encoding.lookups[position])
+            passthrough[position] = bins.select([column]).transform(values[:, np.newaxis])[:, 0]
         return cls(encoding, bins.select(range(n_passthrough)), EncodedValues(encoded, passthrough))
 
     def transform(self, X: AnyArray, *, threads: int) -> tuple[Bytes, AnyArray]:
@@ -71,12 +69,12 @@ def _native_encoder(encoding: Encoding, values: EncodedValues) -> CategoryEncode
     encoder, end = native().CategoryEncoder(), len(encoding.passthrough)
     coded = [*np.flatnonzero(encoding.sizes).tolist(), *encoding.intervals.columns.tolist()]  # as in `Encoding.codes`
     sizes = encoding.intervals.add_sizes(encoding.sizes)
-    for place, (lookup, encoded) in enumerate(zip(encoding.lookups, values.encoded, strict=True)):
+    for position, (lookup, encoded) in enumerate(zip(encoding.lookups, values.encoded, strict=True)):
         bins, first = encoded, end
         if not lookup.width:
-            known = values.passthrough[place]
+            known = values.passthrough[position]
             bins = np.append(known, known[lookup.weights.argmax()])[:, np.newaxis]
-            first = encoding.passthrough_place(lookup)
+            first = encoding.passthrough_position(lookup)
         encoder.add(
             lookup.index,
             [coded.index(column) for column in lookup.columns],

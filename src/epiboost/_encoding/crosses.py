@@ -77,12 +77,12 @@ class _Cross:
 
     def is_like(self, other: "_Cross") -> bool:
         """Return whether the crosses differ in one column, and these two columns nearly determine each other."""
-        own, others = (set(one.parts) - set(two.parts) for one, two in ((self, other), (other, self)))
-        if len(self.parts) != len(other.parts) or len(own) != 1:
+        only_self, only_other = set(self.parts) - set(other.parts), set(other.parts) - set(self.parts)
+        if len(self.parts) != len(other.parts) or len(only_self) != 1:
             return False
         if not np.allclose([self.n_values, self.gain], [other.n_values, other.gain], rtol=_TOLERANCE):
             return False
-        one, two = own.pop(), others.pop()
+        one, two = only_self.pop(), only_other.pop()
         joint = len(np.unique(joint_keys([one.codes, two.codes], [one.size, two.size])))
         return joint <= (1.0 + _TOLERANCE) * max(len(np.unique(one.codes)), len(np.unique(two.codes)))
 
@@ -94,8 +94,8 @@ def joint_keys(codes: Sequence[Integers], sizes: Sequence[int]) -> Integers:
     [2, 3, 5]
     """
     keys = codes[0].astype(np.int64)
-    for own, size in zip(codes[1:], sizes[1:], strict=True):
-        keys = keys * size + own
+    for code, size in zip(codes[1:], sizes[1:], strict=True):
+        keys = keys * size + code
     return keys
 
 
@@ -176,8 +176,8 @@ class _CrossScorer:
 
 
 def _pairs(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
-    for place, one in enumerate(candidates):
-        for other in candidates[:place]:
+    for position, one in enumerate(candidates):
+        for other in candidates[:position]:
             if one.may_pair(other):
                 yield _by_column(one, other)
 

@@ -99,7 +99,7 @@ class Encoding:
         table, unseen = np.empty((len(X), self.n_encoded), order="F"), np.zeros(len(X), dtype=bool)
         table[:, : len(self.passthrough)] = X[:, self.passthrough]
         end = len(self.passthrough)
-        for place, (lookup, encoded) in enumerate(zip(self.lookups, values.encoded, strict=True)):
+        for position, (lookup, encoded) in enumerate(zip(self.lookups, values.encoded, strict=True)):
             found = lookup.find(codes, sizes)
             begin, end = end, end + lookup.width
             table[:, begin:end] = encoded[found]
@@ -107,7 +107,9 @@ class Encoding:
                 is_new = found == len(lookup.keys)
                 unseen |= is_new
                 if not lookup.width:  # an unseen value of a passthrough column becomes the most common value
-                    table[is_new, self.passthrough_place(lookup)] = values.passthrough[place][lookup.weights.argmax()]
+                    table[is_new, self.passthrough_position(lookup)] = values.passthrough[position][
+                        lookup.weights.argmax()
+                    ]
         return table, unseen
 
     def codes(self, X: AnyArray) -> tuple[dict[int, Integers], Integers]:
@@ -117,7 +119,9 @@ class Encoding:
     def values(self) -> EncodedValues:
         """Return the numbers that values are encoded as."""
         passthrough = {
-            place: self._passthrough_values(lookup) for place, lookup in enumerate(self.lookups) if not lookup.width
+            position: self._passthrough_values(lookup)
+            for position, lookup in enumerate(self.lookups)
+            if not lookup.width
         }
         return EncodedValues(tuple(lookup.values for lookup in self.lookups), passthrough)
 
@@ -128,8 +132,8 @@ class Encoding:
 
         The effect of a new value is a draw from the effects of known values. So each member replaces an unseen value by
         the value of a training row. Training rows are sorted by their value's statistic and the members are spread
-        evenly over them, the first members at the same places whatever their number. Members then disagree as much as
-        the values differ, and their mean is close to the prior. Crosses with an unseen value stay unseen.
+        evenly over them, the first members at the same positions whatever their number. Members then disagree as much
+        as the values differ, and their mean is close to the prior. Crosses with an unseen value stay unseen.
 
         Each yielded array, of shape (n, n_encoded), is overwritten by the next.
 
@@ -154,7 +158,7 @@ class Encoding:
     ) -> Iterator[tuple[int, Integers, AnyArray]]:
         """Yield encoded columns with their rows of unseen values and the replacements, one per member."""
         end = len(self.passthrough)
-        for place, (lookup, encoded) in enumerate(zip(self.lookups, values.encoded, strict=True)):
+        for position, (lookup, encoded) in enumerate(zip(self.lookups, values.encoded, strict=True)):
             begin, end = end, end + lookup.width
             if lookup.is_cross:
                 return  # crosses come last
@@ -165,9 +169,9 @@ class Encoding:
             for column, column_values in zip(range(begin, end), encoded.T, strict=True):
                 yield column, rows, column_values[drawn]
             if not lookup.width:
-                yield self.passthrough_place(lookup), rows, values.passthrough[place][drawn]
+                yield self.passthrough_position(lookup), rows, values.passthrough[position][drawn]
 
-    def passthrough_place(self, lookup: ValueLookup) -> int:
+    def passthrough_position(self, lookup: ValueLookup) -> int:
         """Return the position of a passthrough column in the encoded table."""
         return int(np.flatnonzero(self.passthrough == lookup.columns[0])[0])
 

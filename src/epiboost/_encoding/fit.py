@@ -49,7 +49,7 @@ def fit_encoding(
     n_classes: int,
     seed: int,
     n_orders: int,
-    residuals: ResidualFunction,
+    residual_function: ResidualFunction,
 ) -> tuple[Encoding, Iterator[Floats]]:
     """Fit an encoding, and encode the table for training.
 
@@ -72,7 +72,7 @@ def fit_encoding(
         Seed of the random orders.
     n_orders : int
         Number of random orders.
-    residuals : callable
+    residual_function : callable
         Returns the out-of-fold residuals by which feature crosses are selected.
 
     Returns
@@ -84,7 +84,7 @@ def fit_encoding(
     targets = _statistic_targets(target, weight, n_classes)
     fit = _EncodingFit(X, targets, weight, np.asarray(sizes, dtype=np.int64), regression=n_classes == 0)
     intervals = Intervals.fit(bins, binned, weight, np.flatnonzero(fit.sizes == 0).astype(np.int64))
-    return fit.run(seed, n_orders, intervals, binned, residuals)
+    return fit.run(seed, n_orders, intervals, binned, residual_function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class _EncodingFit:
         self.columns: list[_TrainingColumns] = []
 
     def run(
-        self, seed: int, n_orders: int, intervals: Intervals, binned: Bytes, residuals: ResidualFunction
+        self, seed: int, n_orders: int, intervals: Intervals, binned: Bytes, residual_function: ResidualFunction
     ) -> tuple[Encoding, Iterator[Floats]]:
         random = np.random.default_rng(seed)
         order = random.permutation(len(self.X))
@@ -131,7 +131,7 @@ class _EncodingFit:
             (passthrough if kind == "passthrough" else encoded).append(column)
             self._add((column,), kind, order)
         binary = [column for column in passthrough if self.sizes[column]]
-        crosses = self._select_crosses(encoded, intervals, [binned, self.X[:, binary]], order, residuals)
+        crosses = self._select_crosses(encoded, intervals, [binned, self.X[:, binary]], order, residual_function)
         intervals = intervals.select(np.intersect1d(intervals.columns, np.array(sum(crosses, ()), dtype=np.int64)))
         sizes = self.sizes
         self.codes, self.sizes = self.codes | intervals.codes(self.X), intervals.add_sizes(sizes)
@@ -144,8 +144,8 @@ class _EncodingFit:
         self, passthrough: list[int], first: Integers, random: np.random.Generator, n_orders: int
     ) -> Iterator[Floats]:
         """Yield the table of each random order; one at a time is in memory."""
-        for place in range(n_orders):
-            order = random.permutation(len(self.X)) if place else first
+        for index in range(n_orders):
+            order = random.permutation(len(self.X)) if index else first
             yield np.concatenate([self.X[:, passthrough], *self._encoded_columns(order)], axis=1, dtype=np.float64)
 
     def _encoded_columns(self, order: Integers) -> Iterator[Floats]:
@@ -172,7 +172,7 @@ class _EncodingFit:
         intervals: Intervals,
         passthrough: list[AnyArray],
         order: Integers,
-        residuals: ResidualFunction,
+        residual_function: ResidualFunction,
     ) -> list[tuple[int, ...]]:
         """Return the crosses that explain residuals of trees on the single columns; one part may be numeric."""
         rows = order[:MAX_ROWS]
@@ -185,8 +185,8 @@ class _EncodingFit:
         if not candidates:
             return []
         table = np.concatenate([*passthrough, *self._encoded_columns(order)], axis=1)[rows]
-        left = residuals(table, target, weight, is_class=not self.regression)
-        return [] if left is None else select_crosses(candidates, left, weight)
+        residuals = residual_function(table, target, weight, is_class=not self.regression)
+        return [] if residuals is None else select_crosses(candidates, residuals, weight)
 
     def _add(self, columns: tuple[int, ...], kind: Kind, order: Integers) -> None:
         """Add the lookup and the training columns of a column or a cross."""

@@ -49,22 +49,22 @@ class Intervals:
         """
         coarse = Bins.fit(np.where(codes == 0, np.nan, codes), weight, _n_intervals(len(codes)))
         borders = []
-        for place in range(len(columns)):
-            left_bins = np.floor(coarse.borders_of(place)).astype(np.int64)
-            borders.append(bins.borders_of(place)[left_bins - 1])
+        for position in range(len(columns)):
+            left_bins = np.floor(coarse.borders_of(position)).astype(np.int64)
+            borders.append(bins.borders_of(position)[left_bins - 1])
         return cls(columns, Bins.of_columns(borders))
 
     def select(self, columns: Integers) -> "Intervals":
         """Return the intervals of some of the columns."""
-        places = np.searchsorted(self.columns, columns)
-        return Intervals(columns, self.bins.select(places.tolist()))
+        positions = np.searchsorted(self.columns, columns)
+        return Intervals(columns, self.bins.select(positions.tolist()))
 
     def codes(self, X: AnyArray) -> dict[int, Integers]:
         """Return the interval of each row, by column index; 0 for a missing value."""
         if not len(self.columns):
             return {}
         codes = self.bins.transform(np.ascontiguousarray(X[:, self.columns], dtype=np.float64))
-        return {column: codes[:, place].astype(np.int64) for place, column in enumerate(self.columns.tolist())}
+        return {column: codes[:, position].astype(np.int64) for position, column in enumerate(self.columns.tolist())}
 
     def add_sizes(self, sizes: Integers) -> Integers:
         """Return the number of codes per column, given that of the categorical columns."""

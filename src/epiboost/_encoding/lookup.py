@@ -103,10 +103,10 @@ def lookups_from_file(arrays: Mapping[str, AnyArray], sizes: Integers) -> tuple[
     key_ends = np.cumsum(shapes[:, 0])
     value_ends = np.cumsum((shapes[:, 0] + 1) * shapes[:, 1])
     lookups = []
-    for place, padded in enumerate(arrays["group_columns"].tolist()):
-        n_keys, width = shapes[place].tolist()
-        key_range = slice(key_ends[place] - n_keys, key_ends[place])
-        values = arrays["group_values"][value_ends[place] - (n_keys + 1) * width : value_ends[place]]
+    for position, padded in enumerate(arrays["group_columns"].tolist()):
+        n_keys, width = shapes[position].tolist()
+        key_range = slice(key_ends[position] - n_keys, key_ends[position])
+        values = arrays["group_values"][value_ends[position] - (n_keys + 1) * width : value_ends[position]]
         keys = arrays["group_keys"][key_range]
         if (np.diff(keys) <= 0).any():
             message = "group_keys must ascend within each lookup"

@@ -65,10 +65,10 @@ def _means_differ(category: Integers, targets: Floats, is_common: AnyArray) -> b
         return False
     freedom = len(n_rows) - 1
     for target in targets.T:
-        own = target[counted]
-        sums = np.bincount(category[counted], weights=own - own.mean(), minlength=len(is_common))[is_common]
+        common = target[counted]
+        sums = np.bincount(category[counted], weights=common - common.mean(), minlength=len(is_common))[is_common]
         spread = sums**2 / n_rows
-        if spread.sum() > (freedom + _MIN_DEVIATIONS * np.sqrt(2.0 * freedom)) * own.var():
+        if spread.sum() > (freedom + _MIN_DEVIATIONS * np.sqrt(2.0 * freedom)) * common.var():
             return True
     return False
 

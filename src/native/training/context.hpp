@@ -13,6 +13,10 @@
 
 namespace epiboost {
 
+// Gradients are rounded to integers up to this size. Rounding up gives at most 127, and the sum of 65,535 such numbers fits
+// the 24 bits of PackedTwo.
+constexpr float max_level = 126.0f;
+
 constexpr std::size_t max_bundled_bins = std::size_t{1} << 27;  // larger tables are not bundled: a copy costs 128 MB or more
 
 struct TrainingContext {
@@ -27,19 +31,19 @@ struct TrainingContext {
     float largest_weight = 1.0f;
     std::vector<std::int32_t> draws;  // draws per row in subsampling; empty without subsampling
     std::int32_t max_draws = 1;
-    double structure_share = 1.0;  // share of the rows that choose the splits
-    float largest_level = 126.0f;  // gradients are rounded to integers up to this size
-    int stride = max_bins;         // cells per feature in a histogram
+    double structure_share = 1.0;     // share of the rows that choose the splits
+    float largest_level = max_level;  // lower for large tables, whose sums must fit 31 bits
+    int stride = max_bins;            // cells per feature in a histogram
     Bundles bundles;
 
     TrainingContext(const Table& table, const Target& target, const ChainRecipe& recipe, const Table* evaluation_table,
-         const Target* evaluation_target)
+                    const Target* evaluation_target)
         : table(table), target(target), recipe(recipe), evaluation_table(evaluation_table),
           evaluation_target(evaluation_target), bundles(table, cells_per_byte(table, recipe.outputs)) {
         round_weights();
         const auto rows = static_cast<double>(table.rows);
         if (recipe.structure_rows > 0) structure_share = std::min(1.0, recipe.structure_rows / rows);
-        largest_level = std::min(126.0f, std::floor(0x1p30f / static_cast<float>(max_rows())));
+        largest_level = std::min(max_level, std::floor(0x1p30f / static_cast<float>(max_rows())));
         const int most_bins = *std::max_element(table.bins.begin(), table.bins.end());
         stride = std::min(max_bins, (most_bins + 15) / 16 * 16);
     }

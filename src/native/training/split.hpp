@@ -39,18 +39,18 @@ struct Inverses {
     Inverses(std::int32_t left_weight, std::int32_t all_weight, const Units& units) {
         constexpr float tiny = 1e-15f;  // an empty side has no gradient: 0 / tiny = 0
         constexpr float huge = 1e18f;   // the product of two stays finite
-        const float own = clamp(static_cast<float>(left_weight) * units.weight + units.l2, tiny, huge);
-        const float other = clamp(static_cast<float>(all_weight - left_weight) * units.weight + units.l2, tiny, huge);
-        const float inverse = 1.0f / (own * other);
-        left = inverse * other;
-        right = inverse * own;
+        const float left_total = clamp(static_cast<float>(left_weight) * units.weight + units.l2, tiny, huge);
+        const float right_total = clamp(static_cast<float>(all_weight - left_weight) * units.weight + units.l2, tiny, huge);
+        const float inverse = 1.0f / (left_total * right_total);
+        left = inverse * right_total;
+        right = inverse * left_total;
     }
 
     // Contribution of one output to the score.
     float score(std::int32_t left_sum, std::int32_t all, float unit) const {
-        const float own = static_cast<float>(left_sum);
-        const float other = static_cast<float>(all - left_sum);
-        return unit * (own * own * left + other * other * right);
+        const float on_left = static_cast<float>(left_sum);
+        const float on_right = static_cast<float>(all - left_sum);
+        return unit * (on_left * on_left * left + on_right * on_right * right);
     }
 };
 

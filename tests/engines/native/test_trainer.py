@@ -59,13 +59,13 @@ def test_members_use_the_samples_in_turn():
     core = native()
 
     def trained(samples, seeds, threads):
-        samples = [core.Sample(own, y, weight, keys, counts) for own in samples]
+        samples = [core.Sample(table, y, weight, keys, counts) for table in samples]
         return core.train(samples, None, np.array(seeds, dtype=np.uint64), recipe, threads, lambda _done: None)
 
     alone = [trained([codes[member % 2]], [member], 1) for member in range(3)]
     for threads in (1, 2, 4):
-        for place, arrays in enumerate(trained(codes, [0, 1, 2], threads)):
-            np.testing.assert_array_equal(arrays, np.concatenate([one[place] for one in alone]))
+        for position, arrays in enumerate(trained(codes, [0, 1, 2], threads)):
+            np.testing.assert_array_equal(arrays, np.concatenate([one[position] for one in alone]))
 
 
 def test_inconsistent_samples_are_errors():

@@ -42,12 +42,12 @@ class NativeEngine:
         """Train one chain per spec; specs must differ in their seeds only."""
         threads = thread_count(self.n_jobs)
         seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
-        residuals = QuickTrees(specs[0], threads)
-        rows = bin_rows(data, specs, threads, self.bins(specs[0].max_bins), residuals=residuals)
+        quick_trees = QuickTrees(specs[0], threads)
+        rows = bin_rows(data, specs, threads, self.bins(specs[0].max_bins), residual_function=quick_trees)
         bins, encoding, objective = rows.bins, rows.encoding, rows.objective
         evaluation = None if data.evaluation is None else bin_evaluation(data.evaluation, rows, threads)
         steps = steps_of(specs[0], objective, float(rows.weight.sum()))
-        del data  # of large tables, nothing is kept that is not needed: the trainer gets the only reference
+        del data  # a large table is freed as early as possible: the trainer gets the only reference to its bins
         tables = [chain_table(rows, evaluation, ChainRecipe.of(specs[0], objective, steps))]
         del rows, evaluation
         if self.n_jobs == ON_CLUSTER:

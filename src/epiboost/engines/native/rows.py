@@ -57,7 +57,7 @@ def bin_rows(
     threads: int,
     borders: Bins | None = None,
     *,
-    residuals: ResidualFunction,
+    residual_function: ResidualFunction,
 ) -> BinnedRows:
     """Bin numeric columns, encode categorical columns, bin the encoded columns, and put rows into canonical order.
 
@@ -65,7 +65,7 @@ def bin_rows(
     ----------
     borders : Bins, optional
         Borders to use in place of quantiles.
-    residuals : callable
+    residual_function : callable
         Returns the residuals by which feature crosses are selected, see `fit_encoding`.
     """
     max_bins = specs[0].max_bins
@@ -90,7 +90,7 @@ def bin_rows(
         n_classes=data.n_classes,
         seed=specs[0].seed,
         n_orders=len(specs),
-        residuals=residuals,
+        residual_function=residual_function,
     )
     first = next(tables)
     statistic_bins = min(max_bins, _STATISTIC_BINS if len(y) >= _MANY_ROWS else _STATISTIC_BINS_OF_FEW_ROWS)
