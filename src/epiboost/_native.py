@@ -1,7 +1,7 @@
-"""The native core, in the build for the best instruction set that this machine has.
+"""The native core, in the build for the best instruction set of this machine.
 
-There is one module for each instruction set, all made from the same sources and computing the same bits. The
-environment variable ``EPIBOOST_INSTRUCTIONS`` (``portable``, ``avx2`` or ``avx512``) overrides the choice.
+There is one module per instruction set. All are compiled from the same sources (``src/native``) and compute the same
+bits. The environment variable ``EPIBOOST_INSTRUCTIONS`` (``portable``, ``avx2`` or ``avx512``) overrides the choice.
 
 >>> instruction_set() in available_instruction_sets()
 True
@@ -10,18 +10,87 @@ True
 import functools
 import importlib
 import os
-from types import ModuleType
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, cast
+
+# Every build has its own copy of these classes. In annotations, those of the portable build stand for all of them.
+import epiboost._native_portable as portable
+from epiboost._native_portable import CategoryEncoder, ChainRecipe, KeyIndex, Predictor, Sample
+from epiboost._typing import AnyArray, Bytes, Floats, Floats32, Integers
+
+__all__ = [
+    "VARIABLE",
+    "CategoryEncoder",
+    "ChainRecipe",
+    "KeyIndex",
+    "NativeModule",
+    "Predictor",
+    "Sample",
+    "available_instruction_sets",
+    "instruction_set",
+    "native",
+]
 
 VARIABLE = "EPIBOOST_INSTRUCTIONS"
 
 
+class NativeModule(Protocol):
+    """What every build has; see ``_native_portable.pyi`` for the types and shapes of the arrays."""
+
+    CategoryEncoder: type[CategoryEncoder]
+    ChainRecipe: type[ChainRecipe]
+    KeyIndex: type[KeyIndex]
+    Predictor: type[Predictor]
+    Sample: type[Sample]
+
+    def find_borders(self, table: AnyArray, weights: Floats, max_bins: int, threads: int) -> list[Floats]:
+        """Return the borders of each column; empty ``weights`` mean that all rows weigh the same."""
+
+    def bin_table(self, table: AnyArray, borders: Floats, offsets: Integers, threads: int) -> Bytes:
+        """Return the bins of a table."""
+
+    def hash_rows(self, bins: Bytes) -> AnyArray:
+        """Return a hash of each row; equal rows have equal hashes."""
+
+    def ordered_means(
+        self,
+        category: Integers,
+        target: Floats,
+        weight: Floats,
+        order: Integers,
+        *,
+        categories: int,
+        prior: float,
+        strength: float,
+    ) -> Floats:
+        """Return the mean target of each row's category over the rows that precede it in the order."""
+
+    def train(
+        self,
+        samples: Sequence[portable.Sample],
+        evaluation: portable.Sample | None,
+        seeds: AnyArray,
+        recipe: portable.ChainRecipe,
+        *,
+        threads: int,
+        progress: Callable[[int], None],
+    ) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, Floats]:
+        """Train one chain per seed; return features, thresholds, leaf values, tree counts and evaluation losses."""
+
+    def langevin_noise(self, seed: int, tree: int, keys: AnyArray, output: int) -> Floats32:
+        """Return standard Normal noise, one number per key."""
+
+    def split_normal_variance(self, parameters: Floats) -> tuple[Floats, Floats]:
+        """Return the data and the knowledge uncertainty of each row of Normal parameters."""
+
+
 def available_instruction_sets() -> tuple[str, ...]:
-    """Name the instruction sets that can be used here, best first."""
-    return tuple(_module("portable").instruction_sets())
+    """Return the instruction sets that can be used on this machine, best first."""
+    return tuple(portable.instruction_sets())
 
 
 def instruction_set() -> str:
-    """Name the instruction set in use."""
+    """Return the instruction set in use."""
     available = available_instruction_sets()
     chosen = os.environ.get(VARIABLE) or available[0]
     if chosen not in available:
@@ -30,11 +99,15 @@ def instruction_set() -> str:
     return chosen
 
 
-def native() -> ModuleType:
-    """Return the module of native functions."""
+def native() -> NativeModule:
+    """Return the native module of the instruction set in use."""
     return _module(instruction_set())
 
 
 @functools.cache
-def _module(instructions: str) -> ModuleType:
-    return importlib.import_module(f"epiboost._native_{instructions}")
+def _module(instructions: str) -> NativeModule:
+    return cast("NativeModule", importlib.import_module(f"epiboost._native_{instructions}"))
+
+
+if TYPE_CHECKING:
+    _module_type: NativeModule = portable  # the generated stub agrees with the protocol

@@ -5,6 +5,7 @@ import pytest
 
 from epiboost import EpiBoostRegressor
 from epiboost.engines.native import engine as native
+from epiboost.engines.native import quick_trees
 from epiboost.engines.native.chains import train_here, train_on_cluster
 from tests.support.compare import assert_same_trees
 from tests.support.dask_tables import dd, in_partitions, pd, quadratic_frame
@@ -56,7 +57,7 @@ def test_trials_of_feature_crosses_run_in_this_process(table, monkeypatch):
     monkeypatch.setattr(
         native, "train_on_cluster", lambda *given: on_cluster.append(len(given[1])) or train_on_cluster(*given)
     )
-    monkeypatch.setattr(native, "train_here", lambda *given: here.append(len(given[1])) or train_here(*given))
+    monkeypatch.setattr(quick_trees, "train_here", lambda *given: here.append(len(given[1])) or train_here(*given))
     distributed = small_regressor(**SIZE, n_jobs="dask").fit(X, y)
     assert (on_cluster, here) == ([4], [1, 1])  # a trial trains on each half of the rows
     assert_same_trees(distributed, small_regressor(**SIZE).fit(X, y))
@@ -64,7 +65,8 @@ def test_trials_of_feature_crosses_run_in_this_process(table, monkeypatch):
 
 def test_the_table_is_sent_to_each_worker_once(client, table):
     def count():
-        from epiboost.engines.native.chains import ChainTable
+        from epiboost.engines.native import quick_trees
+from epiboost.engines.native.chains import ChainTable
 
         ChainTable.arrivals = 0
         take = ChainTable.__setstate__
@@ -76,7 +78,8 @@ def test_the_table_is_sent_to_each_worker_once(client, table):
         ChainTable.__setstate__ = counted
 
     def arrivals():
-        from epiboost.engines.native.chains import ChainTable
+        from epiboost.engines.native import quick_trees
+from epiboost.engines.native.chains import ChainTable
 
         return ChainTable.arrivals
 

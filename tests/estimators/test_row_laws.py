@@ -1,13 +1,16 @@
 """Order, repetition and weights of the training rows: what changes a model, and what does not."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from epiboost._boosting.objectives import Normal
 from epiboost._boosting.recipe import Recipe
+from epiboost._boosting.step_sizes import steps_of
 from epiboost._native import native
-from epiboost.engines.native.chains import options_of
+from epiboost.engines.native.recipe import ChainRecipe
 from tests.support.compare import assert_same_trees, parameters_of
 from tests.support.laws import law, law_model, tables
 from tests.support.models import every_ensemble, every_task
@@ -88,12 +91,14 @@ def test_the_native_core_grows_the_same_trees_when_rows_keep_their_keys(seed, su
     weight = random.integers(1, 4, size=n).astype(np.float32)
     keys = random.permutation(10 * n)[:n].astype(np.uint32)
     recipe = Recipe(n_estimators=12, max_depth=4, temperature=3.0, subsample=subsample, variance_guard=guard)
-    options = options_of(recipe.specs(0)[0], Normal(0.0, 1.0), float(weight.sum())) | {"structure_rows": structure_rows}
+    spec = replace(recipe.specs(0)[0], structure_rows=structure_rows)
+    steps = steps_of(spec, Normal(0.0, 1.0), float(weight.sum()))
+    chain_recipe = ChainRecipe.of(spec, Normal(0.0, 1.0), steps).to_native()
 
     def grow(rows, names):
         counts = np.full(columns, bins, dtype=np.int32)
         sample = native().Sample(np.ascontiguousarray(codes[rows]), y[rows], weight[rows], names, counts)
-        return native().train([sample], None, np.array([7, 8], dtype=np.uint64), options, 1, lambda _done: None)
+        return native().train([sample], None, np.array([7, 8], dtype=np.uint64), chain_recipe, 1, lambda _done: None)
 
     order = random.permutation(n)
     trees = grow(np.arange(n), keys)

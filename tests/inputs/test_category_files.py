@@ -97,8 +97,8 @@ def negative_key(_header, arrays):
         (duplicate_text, "values of a categorical column must be distinct"),
         (invalid_text, "codec can't decode"),
         (wider_text, "category_text must be bytes"),
-        (key_too_large, "keys of a group must lie between 0 and 30; got 0 to 31"),
-        (negative_key, "keys of a group must lie between 0 and 30; got -1 to 29"),
+        (key_too_large, "must be from 0 to 30; got 0 to 31"),
+        (negative_key, "must be from 0 to 30; got -1 to 29"),
     ],
 )
 def test_forged_categories_and_keys_are_refused(forge, fault, tmp_path):

@@ -73,7 +73,7 @@ def test_members_of_different_row_orders_see_different_target_statistics():
 @pytest.mark.parametrize(("cells", "orders"), [(1 << 28, 5), (1, 3)])
 def test_members_share_three_row_orders_when_more_would_need_too_much_memory(monkeypatch, cells, orders):
     seen = []
-    monkeypatch.setattr(binned, "_MOST_CELLS", cells)
+    monkeypatch.setattr(binned, "_MAX_ENCODED_CELLS", cells)
     monkeypatch.setattr(
         native, "bin_rows", lambda *args, **more: seen.append(binned.bin_rows(*args, **more)) or seen[-1]
     )

@@ -66,7 +66,7 @@ def test_a_feature_cross_that_explains_the_target_is_learned():
     y = random.normal(size=(60, 60))[first, second] + random.normal(scale=0.2, size=30_000)
     frame = pd.DataFrame({"first": first.astype(str), "second": second.astype(str)})
     model = city_model(n_members=2, n_estimators=100).fit(frame[:25_000], y[:25_000])
-    assert [group.columns for group in model.forest_.encoding.groups if len(group.columns) > 1] == [(0, 1)]
+    assert [lookup.columns for lookup in model.forest_.encoding.lookups if lookup.is_cross] == [(0, 1)]
     assert model.score(frame[25_000:], y[25_000:]) > 0.5
 
 
@@ -77,7 +77,7 @@ def test_feature_crosses_without_an_interaction_are_not_selected():
     y = effect[0][first] + effect[1][second] + random.normal(size=10_000)
     frame = pd.DataFrame({"first": first.astype(str), "second": second.astype(str), "twin": (first + 100).astype(str)})
     model = city_model(n_members=2, n_estimators=5).fit(frame, y)
-    assert all(len(group.columns) == 1 for group in model.forest_.encoding.groups)
+    assert not any(lookup.is_cross for lookup in model.forest_.encoding.lookups)
 
 
 def test_the_empty_region_of_the_heart_data_is_found_from_text_columns():

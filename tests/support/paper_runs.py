@@ -28,7 +28,7 @@ def run_command(*arguments):
     pytest.importorskip("typer")
     from typer.testing import CliRunner
 
-    from epiboost._cli.commands import app
+    from epiboost._cli.app import app
 
     return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
 

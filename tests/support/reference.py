@@ -1,8 +1,7 @@
-"""The slow twin of the native core: boosting in NumPy, one line for each line of the mathematics.
+"""The reference trainer: slow boosting in NumPy, one line of code per line of the mathematics.
 
-It follows the definitions, not the native code: rows are split with masks, histograms are sums, nothing is packed. What
-the two must share to grow the same trees is the noise function and the rounding of gradients, and both are spelled out
-here.
+It follows the definitions, not the native code: rows are split with masks, histograms are sums, nothing is packed. To
+grow the same trees, the two must share the noise function and the rounding of gradients, which are written out here.
 """
 
 from dataclasses import dataclass, field
@@ -11,13 +10,13 @@ import numpy as np
 
 LANGEVIN, ROUNDING, SUBSAMPLE, STRUCTURE = 1, 2, 3, 4
 M64 = (1 << 64) - 1
-HONEST_PULLS = 1.6
+LEAVE_ONE_OUT_FACTOR = 1.6
 f32 = np.float32
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """As in problem.hpp."""
+    """The fields of ``ChainRecipe`` in ``core/problem.hpp``."""
 
     objective: str = "normal"
     outputs: int = 2
@@ -35,7 +34,7 @@ class Recipe:
 
 @dataclass
 class Chain:
-    """The trees that were grown."""
+    """Trees of one chain."""
 
     feature: list = field(default_factory=list)
     threshold: list = field(default_factory=list)
@@ -45,16 +44,16 @@ class Chain:
 # ---------------------------------------------------------------------------------------------------------------- noise
 
 
-def scramble(x):
-    """One step of a 64-bit mixing function."""
+def splitmix64(x):
+    """Return one step of the splitmix64 generator."""
     x = (x + 0x9E3779B97F4A7C15) & M64
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & M64
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & M64
     return x ^ (x >> 31)
 
 
-def mix(x):
-    """Mix 32-bit numbers, elementwise."""
+def murmur3_mix(x):
+    """Apply the finaliser of MurmurHash3 to 32-bit numbers, elementwise."""
     x = x.astype(np.uint32)
     x = x ^ (x >> np.uint32(16))
     x = x * np.uint32(0x85EBCA6B)
@@ -63,21 +62,21 @@ def mix(x):
     return x ^ (x >> np.uint32(16))
 
 
-def stream(seed, tree, purpose, pair):
-    """The two keys of one tree's random numbers for one purpose and one pair of outputs."""
-    step = scramble((scramble(seed) + tree) & M64)
-    key = scramble((scramble((step + purpose) & M64) + pair) & M64)
+def noise_key(seed, tree, purpose, pair):
+    """Return the two keys of a tree's random numbers for one purpose and one pair of outputs."""
+    step = splitmix64((splitmix64(seed) + tree) & M64)
+    key = splitmix64((splitmix64((step + purpose) & M64) + pair) & M64)
     return np.uint32(key & 0xFFFFFFFF), np.uint32(key >> 32)
 
 
 def bits(keys, rows):
-    """32 random bits a row."""
+    """Return 32 random bits per row."""
     first, second = keys
-    return mix(mix(rows ^ first) + second)
+    return murmur3_mix(murmur3_mix(rows ^ first) + second)
 
 
 def logarithm(x):
-    """The natural logarithm in single precision: twice the artanh series of (m - 1) / (m + 1)."""
+    """Return the natural logarithm in single precision: twice the artanh series of (m - 1) / (m + 1)."""
     integer = x.view(np.int32)
     exponent = (integer - np.int32(0x3F3504F3)) >> np.int32(23)
     m = (integer - (exponent << np.int32(23))).view(f32)
@@ -90,10 +89,10 @@ def logarithm(x):
 
 
 def normal_pair(keys, rows):
-    """Two standard Normal numbers a row: a radius and a direction."""
+    """Return two standard Normal numbers per row, by the Box-Muller transform."""
     first, second = keys
     a = bits(keys, rows)
-    b = mix(a + first) ^ second
+    b = murmur3_mix(a + first) ^ second
     uniform = ((a >> np.uint32(8)).astype(f32) + f32(0.5)) * f32(2.0**-24)
     radius = np.sqrt(f32(-2) * logarithm(uniform))
     turn = (((b >> np.uint32(8)) & np.uint32(0x3FFFFF)).astype(f32) + f32(0.5)) * f32(2.0**-22) - f32(0.5)
@@ -113,14 +112,13 @@ def normal_pair(keys, rows):
     return signed * x, signed * y
 
 
-# -----------------------------------------------------------------------------------------------------------
-# mathematics
+# ---------------------------------------------------------------------------------------------------------- mathematics
 
 
-def gradients(recipe, score, y, honest_mean):
-    """Gradients of the loss in the score, shape (n, outputs)."""
+def gradients(recipe, score, y, leave_one_out_mean):
+    """Return gradients of the loss with respect to the score, shape (n, outputs)."""
     if recipe.objective == "normal":
-        z = (y - honest_mean) / np.exp(np.clip(score[:, 1], -10, 5))
+        z = (y - leave_one_out_mean) / np.exp(np.clip(score[:, 1], -10, 5))
         return np.stack([score[:, 0] - y, 0.5 - 0.5 * z**2], axis=1)
     if recipe.objective == "bernoulli":
         return (1 / (1 + np.exp(-score[:, 0])) - y)[:, None]
@@ -130,21 +128,21 @@ def gradients(recipe, score, y, honest_mean):
 
 
 def rounded(gradient, keys, seed, tree):
-    """Gradients as whole numbers of a unit, up or down at random; and the unit, one an output."""
+    """Return stochastically rounded gradients as multiples of a unit, and the unit of each output."""
     largest = np.abs(gradient).max(axis=0).astype(f32)
     unit = np.where(largest > 0, largest / f32(126), f32(1)).astype(f32)
-    whole = np.empty(gradient.shape, dtype=np.int64)
+    integers = np.empty(gradient.shape, dtype=np.int64)
     for k in range(gradient.shape[1]):
-        half = bits(stream(seed, tree, ROUNDING, k // 2), keys) >> np.uint32(16 * (k % 2)) & np.uint32(0xFFFF)
+        half = bits(noise_key(seed, tree, ROUNDING, k // 2), keys) >> np.uint32(16 * (k % 2)) & np.uint32(0xFFFF)
         uniform = (half.astype(f32) + f32(0.5)) * f32(2.0**-16)
         levels = f32(1) / unit[k]
-        whole[:, k] = (gradient[:, k].astype(f32) * levels + uniform + f32(256)).astype(np.int64) - 256
-    return whole, unit
+        integers[:, k] = (gradient[:, k].astype(f32) * levels + uniform + f32(256)).astype(np.int64) - 256
+    return integers, unit
 
 
-def choose_tree(recipe, bins, counts, whole, unit, weight, seen, l2):
-    """The splits of all levels: each level the one with the best score over all leaves together."""
-    squares = (whole[seen] ** 2).sum(axis=0)
+def choose_tree(recipe, bins, counts, integers, unit, weight, in_sample, l2):
+    """Return the splits of all levels, each with the best total score over all leaves, and the leaf of each row."""
+    squares = (integers[in_sample] ** 2).sum(axis=0)
     importance = 1 / np.maximum(squares, 1) if recipe.objective == "normal" else unit.astype(float) ** 2
     leaf = np.zeros(len(bins), dtype=int)
     features, thresholds = [], []
@@ -156,9 +154,9 @@ def choose_tree(recipe, bins, counts, whole, unit, weight, seen, l2):
                 side = bins[:, f] > t
                 score = 0.0
                 for number in range(1 << level):
-                    for rows in (seen & (leaf == number) & ~side, seen & (leaf == number) & side):
+                    for rows in (in_sample & (leaf == number) & ~side, in_sample & (leaf == number) & side):
                         total = max(weight[rows].sum() + l2, 1e-20)
-                        score += (importance * whole[rows].sum(axis=0).astype(float) ** 2).sum() / total
+                        score += (importance * integers[rows].sum(axis=0).astype(float) ** 2).sum() / total
                 if score > best[0] * (1 + 1e-6):
                     best = (score, f, t)
         features.append(best[1])
@@ -168,54 +166,58 @@ def choose_tree(recipe, bins, counts, whole, unit, weight, seen, l2):
 
 
 def train(bins, counts, y, weight, keys, recipe, seed):
-    """Grow one chain: F(t) = (1 - gamma * rate) F(t - 1) + rate * h(t)."""
+    """Train one chain: F(t) = (1 - gamma * rate) F(t - 1) + rate * h(t)."""
     n, rate = len(y), recipe.learning_rate
     start = np.array(recipe.start)
-    moved = np.zeros((n, recipe.outputs))  # the score beyond its start
-    honest = np.zeros(n)  # the mean's, had the row's own pull been left out of every leaf
+    moved = np.zeros((n, recipe.outputs))  # the score without its start value
+    leave_one_out = np.zeros(n)  # the score of the mean without the row's own influence on its leaves
     chain = Chain()
     for tree in range(recipe.trees):
         score = start + moved
         guarded = recipe.variance_guard > 0 and recipe.objective == "normal"
-        pull = moved[:, 0] - honest
-        raw = gradients(recipe, score, y, score[:, 0] - (HONEST_PULLS * pull if guarded else 0.0))
-        mass = sampled_weight(recipe, weight, keys, seed, tree)
-        gradient = mass[:, None] * raw
+        own_influence = moved[:, 0] - leave_one_out
+        raw = gradients(recipe, score, y, score[:, 0] - (LEAVE_ONE_OUT_FACTOR * own_influence if guarded else 0.0))
+        drawn_weight = sampled_weight(recipe, weight, keys, seed, tree)
+        gradient = drawn_weight[:, None] * raw
         if recipe.noise > 0:
             for k in range(recipe.outputs):
-                pair = normal_pair(stream(seed, tree, LANGEVIN, k // 2), keys)
-                gradient[:, k] += np.sqrt(mass) * recipe.noise * pair[k % 2]
+                pair = normal_pair(noise_key(seed, tree, LANGEVIN, k // 2), keys)
+                gradient[:, k] += np.sqrt(drawn_weight) * recipe.noise * pair[k % 2]
         part = min(1.0, recipe.structure_rows / n) if recipe.structure_rows else 1.0
-        seen = (mass > 0) & (bits(stream(seed, tree, STRUCTURE, 0), keys) < part * 2.0**32)
-        whole, unit = rounded(gradient, keys, seed, tree)
-        features, thresholds, leaf = choose_tree(recipe, bins, counts, whole, unit, mass, seen, recipe.l2 * part)
+        in_sample = (drawn_weight > 0) & (bits(noise_key(seed, tree, STRUCTURE, 0), keys) < part * 2.0**32)
+        integers, unit = rounded(gradient, keys, seed, tree)
+        features, thresholds, leaf = choose_tree(
+            recipe, bins, counts, integers, unit, drawn_weight, in_sample, recipe.l2 * part
+        )
         l2 = np.full(recipe.outputs, recipe.l2)
         if guarded:
             l2[1] += recipe.variance_guard
         sums = np.array([gradient[leaf == number].sum(axis=0) for number in range(1 << recipe.depth)])
-        sizes = np.array([mass[leaf == number].sum() for number in range(1 << recipe.depth)])
-        values = -rate * share(sums, sizes[:, None] + l2)
+        sizes = np.array([drawn_weight[leaf == number].sum() for number in range(1 << recipe.depth)])
+        values = -rate * mean_gradient(sums, sizes[:, None] + l2)
         decay = 1 - recipe.shrink * rate
         moved = decay * moved + values[leaf]
-        honest = decay * honest - rate * share(sums[leaf, 0] - mass * raw[:, 0], sizes[leaf] - mass + recipe.l2)
+        leave_one_out = decay * leave_one_out - rate * mean_gradient(
+            sums[leaf, 0] - drawn_weight * raw[:, 0], sizes[leaf] - drawn_weight + recipe.l2
+        )
         chain.feature.append(features)
         chain.threshold.append(thresholds)
         chain.leaf.append(values)
     return chain
 
 
-def share(gradient, total):
-    """The mean gradient of a leaf; nothing where there is nothing."""
+def mean_gradient(gradient, total):
+    """Return the regularised mean gradient of a leaf; zero for an empty leaf."""
     return np.where(total > 1e-20, gradient / np.maximum(total, 1e-20), 0.0)
 
 
 def sampled_weight(recipe, weight, keys, seed, tree):
-    """What each row counts for in this tree: a row of weight w is w chances to be drawn."""
+    """Return the weight of each row in this tree; a row of weight w is drawn about w times."""
     if recipe.subsample == 1:
         return weight
-    pieces = np.clip(np.ceil(weight), 1, 64).astype(int)
+    n_draws = np.clip(np.ceil(weight), 1, 64).astype(int)
     kept = np.zeros(len(weight), dtype=int)
-    for piece in range(pieces.max()):
-        drawn = bits(stream(seed, tree, SUBSAMPLE, 0), keys + np.uint32((piece * 0x9E3779B9) & 0xFFFFFFFF))
-        kept += (piece < pieces) & (drawn < min(recipe.subsample * 2.0**32, 2.0**32 - 1))
-    return weight * kept / pieces
+    for draw in range(n_draws.max()):
+        drawn = bits(noise_key(seed, tree, SUBSAMPLE, 0), keys + np.uint32((draw * 0x9E3779B9) & 0xFFFFFFFF))
+        kept += (draw < n_draws) & (drawn < min(recipe.subsample * 2.0**32, 2.0**32 - 1))
+    return weight * kept / n_draws

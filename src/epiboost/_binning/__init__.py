@@ -1,1 +1,1 @@
-"""Numbers to bins, and rows in canonical order."""
+"""Quantile binning of numbers, and the canonical order of rows."""

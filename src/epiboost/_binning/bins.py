@@ -1,7 +1,7 @@
-"""Numbers to bins: one byte a value, bin 0 for missing values.
+"""Quantile binning: one byte per value, bin 0 for missing values.
 
-Borders lie between neighbouring values, at quantiles of the weighted training rows, so that bins hold about the same
-weight; a column of few distinct values gets a bin for each. Only the order of values matters to what follows.
+Borders are midpoints of neighbouring values at quantiles of the weighted training rows, so that bins have about equal
+weight. A column with few distinct values gets one bin per value. Training depends on the order of values only.
 
 >>> import numpy as np
 >>> table = np.array([[1.0], [2.0], [np.nan], [4.0]])
@@ -12,7 +12,7 @@ array([1.5, 3. ])
 array([1, 2, 0, 3], dtype=uint8)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,17 +22,17 @@ from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 
 MAX_BINS = 255
-"""Bins of a column, the one for missing values not counted."""
+"""Largest number of bins per column, without the one for missing values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """Borders of all columns, one after the other.
+    """Borders of all columns in one array.
 
     Attributes
     ----------
     borders : array of shape (sum of the columns' borders,)
-        Ascending within a column. The bin of a value is one more than the number of borders below it.
+        Ascending within a column. The bin of a value is one plus the number of borders below it.
     offsets : array of shape (features + 1,)
         Column j has ``borders[offsets[j]:offsets[j + 1]]``.
     """
@@ -42,19 +42,19 @@ class Bins:
 
     @classmethod
     def of(cls, borders: Sequence[Sequence[float]], max_bins: int) -> "Bins":
-        """Take borders that a user gives, one ascending row of numbers a column.
+        """Return bins with borders given by the user, one ascending sequence per column.
 
         >>> Bins.of([[0.0, 1.0], []], max_bins=255).offsets
         array([0, 2, 2])
         """
         columns = [np.asarray(column, dtype=np.float64) for column in borders]
-        for place, column in enumerate(columns):
+        for index, column in enumerate(columns):
             if column.ndim != 1 or not np.isfinite(column).all() or (np.diff(column) <= 0).any():
-                message = f"borders must hold finite numbers that ascend, for each column; column {place} has {column}"
+                message = f"borders must be finite, ascending numbers for each column; column {index} has {column}"
                 raise ValueError(message)
             if len(column) >= max_bins:
                 message = (
-                    f"max_bins={max_bins} allows {max_bins - 1} borders a column; column {place} has {len(column)}"
+                    f"max_bins={max_bins} allows {max_bins - 1} borders per column; column {index} has {len(column)}"
                 )
                 raise ValueError(message)
         return cls.of_columns(columns)
@@ -62,22 +62,23 @@ class Bins:
     @classmethod
     def fit(cls, X: AnyArray, weight: Floats, max_bins: int, *, threads: int = 1) -> "Bins":
         """Find the borders that split each column's weight most evenly into at most ``max_bins`` bins."""
-        even = bool((weight == weight[:1]).all())
-        columns = native().find_borders(X, np.empty(0) if even else weight, max_bins, threads)
-        return cls.of_columns(columns)
+        is_constant = bool((weight == weight[:1]).all())
+        return cls.of_columns(native().find_borders(X, np.empty(0) if is_constant else weight, max_bins, threads))
 
     @classmethod
     def of_columns(cls, columns: Sequence[Floats]) -> "Bins":
-        """Put the borders of columns, known to be right, one after the other."""
+        """Return bins with one array of valid borders per column."""
         sizes = [len(column) for column in columns]
         return cls(np.concatenate([*columns, np.empty(0)]), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
     @classmethod
     def from_file(cls, borders: AnyArray, offsets: AnyArray) -> "Bins":
-        """Build bins from the arrays of a model file; anything that does not fit together is a ValueError."""
+        """Build bins from the arrays of a model file; raise ValueError if they are inconsistent."""
         require_arrays({"borders": borders, "offsets": offsets}, {"borders": (np.float64, 1), "offsets": (np.int64, 1)})
         sizes, ascending = np.diff(offsets), np.diff(borders) > 0
-        ascending[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(borders))] - 1] = True  # where a column ends
+        ascending[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(borders))] - 1] = (
+            True  # from one column to the next
+        )
         facts = {
             "offsets must ascend from 0 to the number of borders": len(offsets) > 0
             and offsets[0] == 0
@@ -89,39 +90,42 @@ class Bins:
         return cls(borders, offsets)
 
     def check_width(self, columns: int) -> None:
-        """Raise an error if a table has more or fewer columns than there are borders for."""
+        """Raise ValueError unless there are borders for exactly this number of columns."""
         if self.n_features != columns:
             message = f"borders are given for {self.n_features} columns; X has {columns}"
             raise ValueError(message)
 
     def joined(self, other: "Bins") -> "Bins":
-        """Return the borders of these columns and, after them, of others."""
+        """Return the bins of these columns followed by those of others."""
         offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
         return Bins(np.concatenate([self.borders, other.borders]), offsets)
 
     @property
     def n_features(self) -> int:
-        """How many columns a table must have."""
+        """Number of columns that a table must have."""
         return len(self.offsets) - 1
 
     @property
     def counts(self) -> AnyArray:
-        """How many bins each column has, the one for missing values included; int32 of shape (features,)."""
+        """Number of bins per column, including the one for missing values; int32 of shape (features,)."""
         return np.asarray(np.diff(self.offsets) + 2, dtype=np.int32)
 
     def borders_of(self, column: int) -> Floats:
-        """Return one column's borders."""
+        """Return the borders of one column."""
         return self.borders[self.offsets[column] : self.offsets[column + 1]]
+
+    def select(self, columns: Iterable[int]) -> "Bins":
+        """Return the bins of some of the columns."""
+        return Bins.of_columns([self.borders_of(column) for column in columns])
 
     def transform(self, X: AnyArray, *, threads: int = 1) -> Bytes:
         """Return the bins of a table, shape (n, features)."""
-        codes: Bytes = native().bin_table(X, self.borders, self.offsets, threads)
-        return codes
+        return native().bin_table(X, self.borders, self.offsets, threads)
 
 
 @dataclass(frozen=True, slots=True)
 class BinnedTable:
-    """A table of which only the bins were kept.
+    """A table that is stored as bins only.
 
     Attributes
     ----------

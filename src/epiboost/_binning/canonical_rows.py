@@ -1,13 +1,12 @@
-"""Rows in an order of their own.
+"""Canonical order of training rows.
 
-A model must not depend on how its table happens to be sorted, nor on whether a row stands there twice or once with
-weight two. So rows are put into the order of a hash of their bins (and of the target, where bins are equal), and rows
-that are the same to the model are merged into one that has their weights' sum. The noise of a row is keyed by its place
-here.
+A model must not depend on how its table is sorted, nor on whether a row occurs twice or once with weight two. So rows
+are sorted by a hash of their bins, and by the target where bins are equal. Equal rows are merged into one with the sum
+of their weights. The position of a row in this order is its key in the noise function.
 
 >>> import numpy as np
 >>> codes = np.array([[1, 1], [2, 1], [1, 1]], dtype=np.uint8)
->>> rows, weight, copies = own_order(codes, np.array([5.0, 6.0, 5.0]), np.ones(3))
+>>> rows, weight, copies = canonical_order(codes, np.array([5.0, 6.0, 5.0]), np.ones(3))
 >>> sorted(weight.tolist()), sorted(copies.tolist())
 ([1.0, 2.0], [1, 2])
 """
@@ -15,11 +14,11 @@ here.
 import numpy as np
 
 from epiboost._native import native
-from epiboost._typing import Bytes, Floats, Integers
+from epiboost._typing import AnyArray, Bytes, Floats, Integers
 
 
-def own_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats, Integers]:
-    """Return which rows to take, in which order, what each counts for and how often it stands there.
+def canonical_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats, Integers]:
+    """Return the distinct rows in canonical order, their weights and how often each occurs.
 
     Parameters
     ----------
@@ -33,19 +32,19 @@ def own_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats
     rows, weight, copies : arrays of shape (m,), m <= n
     """
     hashes = native().hash_rows(codes)
-    order = _sorted(hashes, y, weight)
-    alike = (hashes[order[1:]] == hashes[order[:-1]]) & (y[order[1:]] == y[order[:-1]])
-    suspects = np.flatnonzero(alike)
-    alike[suspects] = (codes[order[suspects + 1]] == codes[order[suspects]]).all(axis=1)
-    if not alike.any():  # as in most large tables, where it spares copies
-        return order, _worth_a_row(weight[order]), np.broadcast_to(np.int64(1), order.shape)  # which takes no memory
-    firsts = np.flatnonzero(np.concatenate([[True], ~alike]))
+    order = _sort(hashes, y, weight)
+    equal = (hashes[order[1:]] == hashes[order[:-1]]) & (y[order[1:]] == y[order[:-1]])
+    candidates = np.flatnonzero(equal)  # different rows may have the same hash
+    equal[candidates] = (codes[order[candidates + 1]] == codes[order[candidates]]).all(axis=1)
+    if not equal.any():  # the usual case for large tables, without copies of them
+        return order, _rescaled(weight[order]), np.broadcast_to(np.int64(1), order.shape)
+    firsts = np.flatnonzero(np.concatenate([[True], ~equal]))
     copies = np.diff(np.append(firsts, len(order)))
-    return order[firsts], _worth_a_row(np.add.reduceat(weight[order], firsts)), copies
+    return order[firsts], _rescaled(np.add.reduceat(weight[order], firsts)), copies
 
 
-def _sorted(hashes: Integers, y: Floats, weight: Floats) -> Integers:
-    """Sort rows by hash, and those of equal hash by target and weight."""
+def _sort(hashes: AnyArray, y: Floats, weight: Floats) -> Integers:
+    """Return the order of rows by hash; ties are ordered by target and weight."""
     order = np.argsort(hashes)
     equal = hashes[order[1:]] == hashes[order[:-1]]
     if equal.any():
@@ -55,10 +54,10 @@ def _sorted(hashes: Integers, y: Floats, weight: Floats) -> Integers:
     return order
 
 
-def _worth_a_row(weight: Floats) -> Floats:
-    """Scale weights of less than one on average up to an average of one.
+def _rescaled(weight: Floats) -> Floats:
+    """Rescale weights whose mean is below one to a mean of one.
 
-    They cannot be meant as counts (often they add up to one), and would leave a table that is worth less than its rows.
+    Such weights are not counts (often they sum to one). The table would otherwise weigh less than its number of rows.
     """
     largest = weight.max()
     relative = weight / largest

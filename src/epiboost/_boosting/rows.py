@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epiboost._binning.canonical_rows import own_order
+from epiboost._binning.canonical_rows import canonical_order
 from epiboost._boosting.objectives import Objective, objective_of
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats
@@ -48,7 +48,7 @@ def learning_rows(data: Dataset) -> Rows:
     """Merge rows that are the same and put them into an order that does not depend on the table's."""
     table = np.ascontiguousarray(data.X, dtype=np.float64) + 0.0  # there is one zero
     table[np.isnan(table)] = np.nan
-    chosen, weight, _ = own_order(table.view(np.uint8), data.y, data.weight)
+    chosen, weight, _ = canonical_order(table.view(np.uint8), data.y, data.weight)
     y = data.y[chosen]
     objective = objective_of(y, weight, data.n_classes)
     watched = data.evaluation

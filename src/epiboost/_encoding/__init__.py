@@ -1,1 +1,1 @@
-"""Categories to numbers: target statistics, feature crosses, and their lookup at prediction."""
+"""Encoding of categories as numbers: target statistics, feature crosses, and lookup at prediction."""

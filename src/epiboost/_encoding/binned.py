@@ -1,86 +1,86 @@
-"""Tables with categories as bins, without a detour by numbers: what each value becomes is binned once."""
+"""Encoding of tables with categories as bins, without the intermediate numbers: each known value is binned once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from epiboost._binning.bins import Bins
-from epiboost._encoding.encoding import Encoding, Script
-from epiboost._native import native
+from epiboost._encoding.encoding import EncodedValues, Encoding
+from epiboost._native import CategoryEncoder, native
 from epiboost._typing import AnyArray, Bytes
 
 
 @dataclass(frozen=True, slots=True)
 class BinnedEncoding:
-    """An encoding, and the bins of what it makes.
+    """An encoding and the bins of its values.
 
     Attributes
     ----------
     encoding : Encoding
-    plain : Bins
-        Of the columns that are taken as they are.
-    script : Script
-        The bins of all values.
+    passthrough : Bins
+        Bins of the passthrough columns.
+    values : EncodedValues
+        Bins of all known values.
     """
 
     encoding: Encoding
-    plain: Bins
-    script: Script
-    _writer: Any = field(init=False, repr=False, compare=False)
+    passthrough: Bins
+    values: EncodedValues
+    _encoder: CategoryEncoder = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Make the bins ready to be written."""
-        object.__setattr__(self, "_writer", _writer_of(self.encoding, self.script))
+        """Build the native encoder."""
+        object.__setattr__(self, "_encoder", _native_encoder(self.encoding, self.values))
 
     @classmethod
     def of(cls, encoding: Encoding, bins: Bins) -> "BinnedEncoding":
-        """Bin what an encoding makes."""
-        numbers, n_plain = encoding.numbers(), len(encoding.plain)
-        ends = n_plain + np.cumsum([group.width for group in encoding.groups], dtype=np.int64)
-        values = tuple(
-            _columns(bins, range(end - own.shape[1], end)).transform(own)
-            for end, own in zip(ends.tolist(), numbers.values, strict=True)
+        """Bin the values of an encoding."""
+        numbers, n_passthrough = encoding.values(), len(encoding.passthrough)
+        ends = n_passthrough + np.cumsum([lookup.width for lookup in encoding.lookups], dtype=np.int64)
+        encoded = tuple(
+            bins.select(range(end - values.shape[1], end)).transform(values)
+            for end, values in zip(ends.tolist(), numbers.encoded, strict=True)
         )
-        plain = {
-            place: _columns(bins, [encoding.plain_place(encoding.groups[place])]).transform(own[:, np.newaxis])[:, 0]
-            for place, own in numbers.plain.items()
-        }
-        return cls(encoding, _columns(bins, range(n_plain)), Script(values, plain))
+        passthrough = {}
+        for position, values in numbers.passthrough.items():
+            column = encoding.passthrough_position(encoding.lookups[position])
+            passthrough[position] = bins.select([column]).transform(values[:, np.newaxis])[:, 0]
+        return cls(encoding, bins.select(range(n_passthrough)), EncodedValues(encoded, passthrough))
 
     def transform(self, X: AnyArray, *, threads: int) -> tuple[Bytes, AnyArray]:
-        """Encode a table: bins of shape (n, n_encoded), and whether a category of a row was not seen in training."""
+        """Return bins of shape (n, n_encoded), and whether a row has a category that was not seen in training."""
         codes, _ = self.encoding.codes(X)
+        columns = self.encoding.passthrough
         table = np.empty((self.encoding.n_encoded, len(X)), dtype=np.uint8)
-        numbers = np.asarray(X[:, self.encoding.plain], dtype=np.float64)
-        table[: len(self.encoding.plain)] = self.plain.transform(numbers, threads=threads).T
+        numbers = np.asarray(X[:, columns], dtype=np.float64)
+        table[: len(columns)] = self.passthrough.transform(numbers, threads=threads).T
         unseen = np.zeros(len(X), dtype=np.uint8)
-        self._writer.write(np.stack(list(codes.values())), threads, table, unseen)
+        self._encoder.encode(np.stack(list(codes.values())), threads, table, unseen)
         return table.T, unseen.astype(bool)
 
-    def lend(self, X: AnyArray, encoded: Bytes, n_members: int) -> Iterator[Bytes]:
-        """Yield the bins of each member's view of rows with unseen categories, see `Encoding.lend`."""
-        return self.encoding.lend(X, encoded, n_members, self.script)
+    def impute_unseen(self, X: AnyArray, encoded: Bytes, n_members: int) -> Iterator[Bytes]:
+        """Yield the bins of one table per member, see `Encoding.impute_unseen`."""
+        return self.encoding.impute_unseen(X, encoded, n_members, self.values)
 
 
-def _writer_of(encoding: Encoding, script: Script) -> Any:  # noqa: ANN401 (a class of the native module)
-    """Return what writes codes as bins; a new value of a column that is taken as it is gets that of the most common."""
-    writer, end = native().Writer(), len(encoding.plain)
-    coded = [*np.flatnonzero(encoding.sizes).tolist(), *encoding.cuts.columns.tolist()]  # as `Encoding.codes` has them
-    sizes = encoding.cuts.sizes(encoding.sizes)
-    for place, (group, values) in enumerate(zip(encoding.groups, script.values, strict=True)):
-        own, begin = values, end
-        if not group.width:
-            bins = script.plain[place]
-            own, begin = np.append(bins, bins[group.rows.argmax()])[:, np.newaxis], encoding.plain_place(group)
-        columns = [coded.index(column) for column in group.columns]
-        writer.add(
-            group.ready, columns, [int(sizes[column]) for column in group.columns], np.ascontiguousarray(own), begin
+def _native_encoder(encoding: Encoding, values: EncodedValues) -> CategoryEncoder:
+    """Return the native encoder of codes; an unseen value of a passthrough column becomes the most common value."""
+    encoder, end = native().CategoryEncoder(), len(encoding.passthrough)
+    coded = [*np.flatnonzero(encoding.sizes).tolist(), *encoding.intervals.columns.tolist()]  # as in `Encoding.codes`
+    sizes = encoding.intervals.add_sizes(encoding.sizes)
+    for position, (lookup, encoded) in enumerate(zip(encoding.lookups, values.encoded, strict=True)):
+        bins, first = encoded, end
+        if not lookup.width:
+            known = values.passthrough[position]
+            bins = np.append(known, known[lookup.weights.argmax()])[:, np.newaxis]
+            first = encoding.passthrough_position(lookup)
+        encoder.add(
+            lookup.index,
+            [coded.index(column) for column in lookup.columns],
+            [int(sizes[column]) for column in lookup.columns],
+            np.ascontiguousarray(bins),
+            first,
         )
-        end += group.width
-    return writer
-
-
-def _columns(bins: Bins, places: "range | list[int]") -> Bins:
-    return Bins.of_columns([bins.borders_of(place) for place in places])
+        end += lookup.width
+    return encoder

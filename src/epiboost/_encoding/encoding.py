@@ -1,23 +1,23 @@
-"""Categories to numbers that trees can split on.
+"""Encoding of categorical columns as numbers that trees can split on.
 
-========================= ===========================================================================================
-a column of               becomes
-========================= ===========================================================================================
-two values or fewer       itself
-few values, many rows     two orders of its values, each of which has a bin of its own: by the mean target, where that
-                          is more than chance, or else by name; and by how often they occur
-few values, few rows      a column of zeros and ones for each value
-many values               the ordered mean target of its value (see `target_statistics`), how often it occurs, and for
-                          a regression how far off that mean the targets lie
-========================= ===========================================================================================
+=============================== =====================================================================================
+categorical column              encoding
+=============================== =====================================================================================
+at most two values              passthrough
+few values, many rows           ordinal: by mean target if that differs by more than chance, else by name; and by
+                                frequency
+few values, few rows            one-hot
+many values                     target: ordered mean target (see `target_statistics`), frequency and, for regression,
+                                the mean absolute deviation of the targets from that mean
+=============================== =====================================================================================
 
-Pairs and triples of columns that pay (see `combinations`), of which one may hold numbers (see `cuts`), get an ordered
-mean target too, and how often they occur. A classification of more than two classes has a mean target a class, of its
-most common classes, and one a digit of the others' numbers.
+Selected feature crosses of two or three columns (see `crosses`), of which one may be numeric (see `intervals`), get an
+ordered mean target and a frequency too. With more than two classes, there is one mean target for each of the most
+common classes, and one for each binary digit of the index of the other classes.
 
-Training sees random orders of the rows, one a member; of large tables a few, which the members share. A row to be
-predicted is encoded by all training rows. For a value that was not seen the statistic is the prior; an ensemble does
-better, see `Encoding.lend`.
+Ordered means of training rows depend on a random order of the rows. Each member has its own order; on large tables,
+members share a few. A row to be predicted is encoded with statistics of all training rows. An unseen value gets the
+prior; an ensemble does better, see `Encoding.impute_unseen`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,64 +26,64 @@ from typing import Any
 
 import numpy as np
 
-from epiboost._encoding.intervals import Cuts
-from epiboost._encoding.lookup import Group, codes_of, groups_from_file, groups_to_file
+from epiboost._encoding.intervals import Intervals
+from epiboost._encoding.lookup import ValueLookup, codes_of, lookups_from_file, lookups_to_file
 from epiboost._typing import AnyArray, Floats, Integers
 
-_GOLDEN = (5.0**0.5 - 1.0) / 2.0  # steps of this length, modulo one, fill an interval evenly
-_MOST_OF_ONE = 0.85  # of the draws: of ten members, at least one then draws another value
+_GOLDEN_RATIO = (5.0**0.5 - 1.0) / 2.0  # multiples of it, modulo one, are spread evenly over [0, 1)
+_MAX_SHARE = 0.85  # of one value among the draws: of ten members, at least one then draws another value
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
-    """What values are written as: numbers, or bins.
+class EncodedValues:
+    """What the known values are encoded as, in numbers or in bins.
 
     Attributes
     ----------
-    values : tuple of arrays of shape (m + 1, width)
-        For each group, as `Group.values` has them.
-    plain : mapping of arrays of shape (m,)
-        By the place of the group, for columns that are taken as they are.
+    encoded : tuple of arrays of shape (m + 1, width)
+        For each lookup; the last row is for unseen values.
+    passthrough : mapping of arrays of shape (m,)
+        For lookups of passthrough columns, by the position of the lookup.
     """
 
-    values: tuple[AnyArray, ...]
-    plain: Mapping[int, AnyArray]
+    encoded: tuple[AnyArray, ...]
+    passthrough: Mapping[int, AnyArray]
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How a table with categories becomes one of numbers.
+    """Maps a table with categories to a table of numbers.
 
     Attributes
     ----------
     sizes : array of shape (features,)
-        How many codes each column has, the one for missing values included; 0 for a column of numbers.
-    plain : array of shape (p,)
-        Positions of the columns that are taken as they are. They come first.
-    groups : tuple of Group
-        Columns and combinations of columns, in the order of what they become.
-    cuts : Cuts
-        Of the columns of numbers that stand in combinations.
+        Number of codes per column, including the one for missing values; 0 for a numeric column.
+    passthrough : array of shape (p,)
+        Indices of the columns that are not encoded. They come first in the encoded table.
+    lookups : tuple of ValueLookup
+        Categorical columns, then crosses, in the order of the encoded columns.
+    intervals : Intervals
+        Intervals of the numeric columns that are part of crosses.
     seed : int
-        Names the random numbers of `lend`.
+        Seed of the draws of `impute_unseen`.
     """
 
     sizes: Integers
-    plain: Integers
-    groups: tuple[Group, ...]
-    cuts: Cuts
+    passthrough: Integers
+    lookups: tuple[ValueLookup, ...]
+    intervals: Intervals
     seed: int
-    _drawn: dict[tuple[int, int], Integers] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _draws: dict[tuple[int, int], Integers] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def n_features(self) -> int:
-        """How many columns a table must have."""
+        """Number of columns that a table must have."""
         return len(self.sizes)
 
     @property
     def n_encoded(self) -> int:
-        """How many columns an encoded table has."""
-        return len(self.plain) + sum(group.width for group in self.groups)
+        """Number of columns of an encoded table."""
+        return len(self.passthrough) + sum(lookup.width for lookup in self.lookups)
 
     def transform(self, X: AnyArray) -> tuple[Floats, AnyArray]:
         """Encode a table.
@@ -92,124 +92,141 @@ class Encoding:
         -------
         table : array of shape (n, n_encoded)
         unseen : array of bool, of shape (n,)
-            Whether one of the row's categories was not seen in training.
+            Whether the row has a category that was not seen in training.
         """
         codes, sizes = self.codes(X)
-        script = self.numbers()
+        values = self.values()
         table, unseen = np.empty((len(X), self.n_encoded), order="F"), np.zeros(len(X), dtype=bool)
-        table[:, : len(self.plain)] = X[:, self.plain]
-        end = len(self.plain)
-        for place, (group, written) in enumerate(zip(self.groups, script.values, strict=True)):
-            places = group.places(codes, sizes)
-            begin, end = end, end + group.width
-            table[:, begin:end] = written[places]
-            if len(group.columns) == 1:
-                new = places == len(group.keys)
-                unseen |= new
-                if not group.width:  # a column of two values: the more common one
-                    table[new, self.plain_place(group)] = script.plain[place][group.rows.argmax()]
+        table[:, : len(self.passthrough)] = X[:, self.passthrough]
+        end = len(self.passthrough)
+        for position, (lookup, encoded) in enumerate(zip(self.lookups, values.encoded, strict=True)):
+            found = lookup.find(codes, sizes)
+            begin, end = end, end + lookup.width
+            table[:, begin:end] = encoded[found]
+            if not lookup.is_cross:
+                is_new = found == len(lookup.keys)
+                unseen |= is_new
+                if not lookup.width:  # an unseen value of a passthrough column becomes the most common value
+                    table[is_new, self.passthrough_position(lookup)] = values.passthrough[position][
+                        lookup.weights.argmax()
+                    ]
         return table, unseen
 
     def codes(self, X: AnyArray) -> tuple[dict[int, Integers], Integers]:
-        """Return the codes of the columns that have some, by their positions, and how many codes every column has."""
-        return codes_of(X, self.sizes) | self.cuts.codes(X), self.cuts.sizes(self.sizes)
+        """Return the codes of categorical columns and of intervals, by column index, and the number of codes."""
+        return codes_of(X, self.sizes) | self.intervals.codes(X), self.intervals.add_sizes(self.sizes)
 
-    def numbers(self) -> "Script":
-        """Return the numbers that values are written as."""
-        plain = {place: self._plain_values(group) for place, group in enumerate(self.groups) if not group.width}
-        return Script(tuple(group.values for group in self.groups), plain)
+    def values(self) -> EncodedValues:
+        """Return the numbers that values are encoded as."""
+        passthrough = {
+            position: self._passthrough_values(lookup)
+            for position, lookup in enumerate(self.lookups)
+            if not lookup.width
+        }
+        return EncodedValues(tuple(lookup.values for lookup in self.lookups), passthrough)
 
-    def lend(
-        self, X: AnyArray, encoded: AnyArray, n_members: int, script: "Script | None" = None
+    def impute_unseen(
+        self, X: AnyArray, encoded: AnyArray, n_members: int, values: EncodedValues | None = None
     ) -> Iterator[AnyArray]:
-        """Yield an encoded table as each of several members takes it: with known values in place of those unseen.
+        """Yield one encoded table per member, in which known values replace unseen ones.
 
-        What a new value means is a draw from what values mean. So every member draws the value of a known row, for each
-        column its own: rows stand in the order of their values' statistics, and the members are spread evenly over
-        them, the first ones in the same places whatever their number. They disagree as much as rows differ, and their
-        mean is near the prior. The combinations of a new value stay unseen.
+        The effect of a new value is a draw from the effects of known values. So each member replaces an unseen value by
+        the value of a training row. Training rows are sorted by their value's statistic and the members are spread
+        evenly over them, the first members at the same positions whatever their number. Members then disagree as much
+        as the values differ, and their mean is close to the prior. Crosses with an unseen value stay unseen.
 
-        Each table takes the place of the one before: array of shape (n, n_encoded).
+        Each yielded array, of shape (n, n_encoded), is overwritten by the next.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+        encoded : array of shape (n, n_encoded)
+            What `transform` returns for it, or its bins.
+        n_members : int
+        values : EncodedValues, optional
+            What to write, in the units of ``encoded``; numbers by default.
         """
-        loans = list(self._loans(codes_of(X, self.sizes), n_members, script or self.numbers()))
-        lent = np.array(encoded, order="F")
+        imputations = list(self._imputations(codes_of(X, self.sizes), n_members, values or self.values()))
+        imputed = np.array(encoded, order="F")
         for member in range(n_members):
-            for column, rows, values in loans:
-                lent[rows, column] = values[member]
-            yield lent
+            for column, rows, drawn in imputations:
+                imputed[rows, column] = drawn[member]
+            yield imputed
 
-    def _loans(
-        self, codes: Mapping[int, Integers], n_members: int, script: "Script"
+    def _imputations(
+        self, codes: Mapping[int, Integers], n_members: int, values: EncodedValues
     ) -> Iterator[tuple[int, Integers, AnyArray]]:
-        """Yield which column of which rows gets which value, one a member."""
-        end = len(self.plain)
-        for place, (group, written) in enumerate(zip(self.groups, script.values, strict=True)):
-            begin, end = end, end + group.width
-            if len(group.columns) > 1:
-                return  # combinations come last
-            rows = np.flatnonzero(group.places(codes, self.sizes) == len(group.keys)).astype(np.int64)
+        """Yield encoded columns with their rows of unseen values and the replacements, one per member."""
+        end = len(self.passthrough)
+        for position, (lookup, encoded) in enumerate(zip(self.lookups, values.encoded, strict=True)):
+            begin, end = end, end + lookup.width
+            if lookup.is_cross:
+                return  # crosses come last
+            rows = np.flatnonzero(lookup.find(codes, self.sizes) == len(lookup.keys)).astype(np.int64)
             if not len(rows):
                 continue
-            drawn = self._draw(group, n_members)
-            for column, values in zip(range(begin, end), written.T, strict=True):
-                yield column, rows, values[drawn]
-            if not group.width:
-                yield self.plain_place(group), rows, script.plain[place][drawn]
+            drawn = self._draw(lookup, n_members)
+            for column, column_values in zip(range(begin, end), encoded.T, strict=True):
+                yield column, rows, column_values[drawn]
+            if not lookup.width:
+                yield self.passthrough_position(lookup), rows, values.passthrough[position][drawn]
 
-    def plain_place(self, group: Group) -> int:
-        """Return where a column that is taken as it is stands in an encoded table."""
-        return int(np.flatnonzero(self.plain == group.columns[0])[0])
+    def passthrough_position(self, lookup: ValueLookup) -> int:
+        """Return the position of a passthrough column in the encoded table."""
+        return int(np.flatnonzero(self.passthrough == lookup.columns[0])[0])
 
-    def _plain_values(self, group: Group) -> Floats:
-        """Return the values of such a column: codes, and NaN for the one of missing values."""
-        return np.where(group.keys == self.sizes[group.columns[0]] - 1, np.nan, group.keys)
+    def _passthrough_values(self, lookup: ValueLookup) -> Floats:
+        """Return the values of a passthrough column: codes, and NaN for a missing value."""
+        return np.where(lookup.keys == self.sizes[lookup.columns[0]] - 1, np.nan, lookup.keys)
 
-    def _draw(self, group: Group, n_members: int) -> Integers:
-        """Return the place of a known value for each member."""
-        key = group.columns[0], n_members
-        if key not in self._drawn:
-            self._drawn[key] = self._fresh_draw(group, n_members)
-        return self._drawn[key]
-
-    def _fresh_draw(self, group: Group, n_members: int) -> Integers:
-        order = np.argsort(group.values[:-1, 0], kind="stable") if group.width else np.arange(len(group.keys))
-        share = np.cumsum(_shares(group.rows[order]))
-        start = np.random.default_rng([self.seed, group.columns[0]]).uniform()
-        place = (start + _GOLDEN * np.arange(n_members)) % 1.0
-        drawn: Integers = order[np.minimum(np.searchsorted(share, place), len(order) - 1)]
-        return drawn
+    def _draw(self, lookup: ValueLookup, n_members: int) -> Integers:
+        """Return the position of a known value for each member; cached."""
+        key = lookup.columns[0], n_members
+        if key not in self._draws:
+            self._draws[key] = _draw_values(lookup, n_members, self.seed)
+        return self._draws[key]
 
     def to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """Return what a model file must hold."""
-        arrays = {"category_sizes": self.sizes, "plain_columns": self.plain}
-        return {"seed": self.seed}, arrays | groups_to_file(self.groups) | self.cuts.to_file()
+        """Return the header and the arrays of a model file."""
+        arrays = {"category_sizes": self.sizes, "plain_columns": self.passthrough}
+        return {"seed": self.seed}, arrays | lookups_to_file(self.lookups) | self.intervals.to_file()
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> "Encoding":
-        """Build an encoding from a model file's parts; anything that does not fit together is a ValueError."""
-        sizes, plain = arrays["category_sizes"], arrays["plain_columns"]
-        for name, array in (("category_sizes", sizes), ("plain_columns", plain)):
+        """Build an encoding from the parts of a model file; raise ValueError if they are inconsistent."""
+        sizes, passthrough = arrays["category_sizes"], arrays["plain_columns"]
+        for name, array in (("category_sizes", sizes), ("plain_columns", passthrough)):
             if array.dtype != np.int64 or array.ndim != 1 or (array < 0).any():
-                message = f"{name} must be a row of whole numbers, none of them negative"
+                message = f"{name} must be a one-dimensional int64 array without negative numbers"
                 raise ValueError(message)
-        cuts = Cuts.from_file(arrays, sizes)
-        groups = groups_from_file(arrays, cuts.sizes(sizes))
-        single = [group.columns[0] for group in groups if len(group.columns) == 1]
-        bare = [group.columns[0] for group in groups if not group.width]
-        if single != np.flatnonzero(sizes).tolist() or sorted([*np.flatnonzero(sizes == 0), *bare]) != sorted(plain):
-            message = "every column must be encoded once"
+        intervals = Intervals.from_file(arrays, sizes)
+        lookups = lookups_from_file(arrays, intervals.add_sizes(sizes))
+        single = [lookup.columns[0] for lookup in lookups if not lookup.is_cross]
+        kept = [*np.flatnonzero(sizes == 0), *(lookup.columns[0] for lookup in lookups if not lookup.width)]
+        if single != np.flatnonzero(sizes).tolist() or sorted(kept) != sorted(passthrough):
+            message = "every column must be encoded exactly once; check group_columns and plain_columns"
             raise ValueError(message)
         if type(header["seed"]) is not int or header["seed"] < 0:
-            message = f"the seed must be a whole number of at least 0; got {header['seed']!r}"
+            message = f"the seed must be an integer of at least 0; got {header['seed']!r}"
             raise ValueError(message)
-        return cls(sizes, plain, groups, cuts, header["seed"])
+        return cls(sizes, passthrough, lookups, intervals, header["seed"])
 
 
-def _shares(rows: Floats) -> Floats:
-    """Return the share of the rows that each value has, but for one that would leave nothing to the others."""
-    shares: Floats = rows / rows.sum()
+def _draw_values(lookup: ValueLookup, n_members: int, seed: int) -> Integers:
+    """Return positions of known values, spread evenly over the rows in the order of the values' statistics."""
+    order = np.argsort(lookup.values[:-1, 0], kind="stable") if lookup.width else np.arange(len(lookup.keys))
+    cumulative = np.cumsum(_shares(lookup.weights[order]))
+    start = np.random.default_rng([seed, lookup.columns[0]]).uniform()
+    quantiles = (start + _GOLDEN_RATIO * np.arange(n_members)) % 1.0
+    drawn: Integers = order[np.minimum(np.searchsorted(cumulative, quantiles), len(order) - 1)]
+    return drawn
+
+
+def _shares(weights: Floats) -> Floats:
+    """Return each value's share of the weight, with the share of the most common value limited to `_MAX_SHARE`."""
+    shares: Floats = weights / weights.sum()
     common = int(shares.argmax())
-    if shares[common] > _MOST_OF_ONE and len(shares) > 1:
-        shares *= (1.0 - _MOST_OF_ONE) / (1.0 - shares[common])
-        shares[common] = _MOST_OF_ONE
+    if shares[common] > _MAX_SHARE and len(shares) > 1:
+        shares *= (1.0 - _MAX_SHARE) / (1.0 - shares[common])
+        shares[common] = _MAX_SHARE
     return shares

@@ -1,7 +1,7 @@
-"""Columns of numbers cut into intervals, so that they can make pairs with categories.
+"""Intervals of numeric columns, so that these can form feature crosses with categories.
 
-Trees cut numbers anywhere, but for all categories at once. Where the target of a category changes along a number, say
-that of a shop from week to week, a tree would have to find the category first.
+A split of a numeric column applies to all categories at once. Where the target of one category changes along a number,
+say that of a shop from week to week, a tree would have to isolate the category first.
 """
 
 from collections.abc import Mapping
@@ -13,87 +13,89 @@ from epiboost._binning.bins import Bins
 from epiboost._files.checks import require_facts
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 
-_MOST_INTERVALS = 63
-_LEAST_INTERVALS = 8
-_ROWS_AN_INTERVAL = 500  # which the categories share among them
+_MAX_INTERVALS = 63  # a cross with more values would have too few rows per value
+_MIN_INTERVALS = 8
+_ROWS_PER_INTERVAL = 500  # these are shared by the categories of the cross
 
 
 @dataclass(frozen=True, slots=True)
-class Cuts:
-    """Where some columns of a table are cut.
+class Intervals:
+    """Intervals of some numeric columns of a table.
 
     Attributes
     ----------
     columns : array of shape (k,)
-        Their positions, ascending.
+        Indices of the columns, ascending.
     bins : Bins
-        The borders of these columns.
+        Borders of the intervals.
     """
 
     columns: Integers
     bins: Bins
 
     @classmethod
-    def fit(cls, bins: Bins, codes: Bytes, weight: Floats, columns: Integers) -> "Cuts":
-        """Cut columns into intervals of about the same weight, at borders of their bins.
+    def fit(cls, bins: Bins, codes: Bytes, weight: Floats, columns: Integers) -> "Intervals":
+        """Find intervals of about equal weight, at borders of the bins.
 
         Parameters
         ----------
         bins : Bins
-            Of the columns of numbers.
+            Bins of the numeric columns.
         codes : array of shape (n, k)
-            The bins of the rows.
+            Binned rows.
         weight : array of shape (n,)
         columns : array of shape (k,)
-            Where these columns stand in the table.
+            Indices of these columns in the table.
         """
-        coarse = Bins.fit(np.where(codes == 0, np.nan, codes), weight, _intervals(len(codes)))
+        coarse = Bins.fit(np.where(codes == 0, np.nan, codes), weight, _n_intervals(len(codes)))
         borders = []
-        for place in range(len(columns)):
-            own = np.floor(coarse.borders_of(place)).astype(np.int64)  # bins on the left of a border
-            borders.append(bins.borders_of(place)[own - 1])
+        for position in range(len(columns)):
+            left_bins = np.floor(coarse.borders_of(position)).astype(np.int64)
+            borders.append(bins.borders_of(position)[left_bins - 1])
         return cls(columns, Bins.of_columns(borders))
 
-    def only(self, columns: Integers) -> "Cuts":
-        """Return the cuts of some of the columns."""
-        places = np.searchsorted(self.columns, columns)
-        return Cuts(columns, Bins.of_columns([self.bins.borders_of(place) for place in places]))
+    def select(self, columns: Integers) -> "Intervals":
+        """Return the intervals of some of the columns."""
+        positions = np.searchsorted(self.columns, columns)
+        return Intervals(columns, self.bins.select(positions.tolist()))
 
     def codes(self, X: AnyArray) -> dict[int, Integers]:
-        """Return the interval of each row by the columns' positions; 0 for a missing value."""
+        """Return the interval of each row, by column index; 0 for a missing value."""
         if not len(self.columns):
             return {}
         codes = self.bins.transform(np.ascontiguousarray(X[:, self.columns], dtype=np.float64))
-        return {column: codes[:, place].astype(np.int64) for place, column in enumerate(self.columns.tolist())}
+        return {column: codes[:, position].astype(np.int64) for position, column in enumerate(self.columns.tolist())}
 
-    def sizes(self, sizes: Integers) -> Integers:
-        """Return how many codes each column has, given those of the categories."""
+    def add_sizes(self, sizes: Integers) -> Integers:
+        """Return the number of codes per column, given that of the categorical columns."""
         all_sizes = sizes.copy()
         all_sizes[self.columns] = self.bins.counts
         return all_sizes
 
     def to_file(self) -> dict[str, AnyArray]:
-        """Return the arrays that a model file must hold."""
+        """Return the arrays of a model file."""
         return {"cut_columns": self.columns, "cut_borders": self.bins.borders, "cut_offsets": self.bins.offsets}
 
     @classmethod
-    def from_file(cls, arrays: Mapping[str, AnyArray], sizes: Integers) -> "Cuts":
-        """Build cuts from the arrays of a model file; anything that does not fit together is a ValueError.
+    def from_file(cls, arrays: Mapping[str, AnyArray], sizes: Integers) -> "Intervals":
+        """Build intervals from the arrays of a model file; raise ValueError if they are inconsistent.
 
-        ``sizes`` says how many codes each column has, 0 for a column of numbers.
+        ``sizes`` is the number of codes per column, 0 for a numeric column.
         """
         columns = arrays["cut_columns"]
-        require_facts({"cut_columns must be a row of whole numbers": columns.dtype == np.int64 and columns.ndim == 1})
+        require_facts(
+            {"cut_columns must be a one-dimensional int64 array": columns.dtype == np.int64 and columns.ndim == 1}
+        )
         bins = Bins.from_file(arrays["cut_borders"], arrays["cut_offsets"])
         facts = {
-            "columns that are cut must ascend": bool((np.diff(columns) > 0).all()),
-            "columns that are cut must hold numbers": bool(np.isin(columns, np.flatnonzero(sizes == 0)).all()),
-            "every column that is cut must have borders": bins.n_features == len(columns),
+            "cut_columns must ascend": bool((np.diff(columns) > 0).all()),
+            "cut_columns must be numeric columns": bool(np.isin(columns, np.flatnonzero(sizes == 0)).all()),
+            "cut_borders must have borders for each of cut_columns": bins.n_features == len(columns),
         }
         require_facts(facts)
         return cls(columns, bins)
 
 
-def _intervals(n_rows: int) -> int:
-    """Return into how many intervals a column is cut."""
-    return max(_LEAST_INTERVALS, min(_MOST_INTERVALS, n_rows // _ROWS_AN_INTERVAL))
+def _n_intervals(n_rows: int) -> int:
+    """Return the number of intervals per column."""
+    return max(_MIN_INTERVALS, min(_MAX_INTERVALS, n_rows // _ROWS_PER_INTERVAL))

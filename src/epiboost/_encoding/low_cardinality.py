@@ -1,80 +1,81 @@
-"""What the values of a categorical column are encoded as whatever the row: orders of few values, and frequencies."""
+"""Encodings that are the same for every row of a value: ordinal encodings of few values, and frequencies."""
 
 from typing import Literal
 
 import numpy as np
 
-from epiboost._encoding.target_statistics import whole
+from epiboost._encoding.target_statistics import full_means
 from epiboost._typing import AnyArray, Floats, Integers
 
-_ROWS_FOR_MEAN = 100  # of a value, whatever they weigh: then what a row's own target adds to the mean matters little
-_MORE_THAN_CHANCE = 4.0  # standard deviations
+_MIN_ROWS_FOR_MEAN = 100  # rows of a value, whatever their weight: one row's target then hardly changes the mean
+_MIN_DEVIATIONS = 4.0  # standard deviations above what chance gives
 
 
-def orders_of_few(group: Integers, rows: Floats, targets: Floats, weight: Floats) -> list[Floats]:
-    """Return orders of few values that are the same for every row of a value, its own target or not.
+def ordinal_encodings(category: Integers, rows: Floats, targets: Floats, weight: Floats) -> list[Floats]:
+    """Return ordinal encodings of a column with few values: by mean target (or else by name), and by frequency.
 
-    By its own target a row may only be told where that cannot matter: values of few rows stand at the prior, and means
-    that differ by chance alone give no order.
+    These encodings use a row's own target, which is safe only where one row hardly matters. So values with few rows get
+    the prior, and the mean target is used only if it differs between values by more than chance.
 
     Parameters
     ----------
-    group : array of shape (n,)
-        Each row's value, from 0.
+    category : array of shape (n,)
+        Value of each row, from 0.
     rows : array of shape (m,)
-        How many rows each value has.
+        Number of rows per value.
     targets : array of shape (n, k)
     weight : array of shape (n,)
 
     Returns
     -------
     list of arrays of shape (m + 1,)
-        The last is for a value that was not seen.
+        The last entry is for unseen values.
     """
-    known = np.bincount(group) >= _ROWS_FOR_MEAN
-    orders: list[Floats] = []
-    for target in targets.T if _differ(group, targets, known) else ():
+    is_common = np.bincount(category) >= _MIN_ROWS_FOR_MEAN
+    encodings: list[Floats] = []
+    for target in targets.T if _means_differ(category, targets, is_common) else ():
         prior = float(np.average(target, weights=weight))
-        mean = whole(group, target, weight, len(rows), prior=prior)
-        orders.append(np.append(np.where(known, mean, prior), prior))
-    return [*(orders or [_places(np.arange(len(rows)))]), _places(np.argsort(rows, kind="stable"))]
+        mean = full_means(category, target, weight, len(rows), prior=prior)
+        encodings.append(np.append(np.where(is_common, mean, prior), prior))
+    return [*(encodings or [_ranks(np.arange(len(rows)))]), _ranks(np.argsort(rows, kind="stable"))]
 
 
-def frequency(rows: Floats, *, unseen: Literal["middle", "none"]) -> Floats:
-    """Return roughly how often each value occurs and, last, what stands for a value that was not seen.
+def frequency_encoding(rows: Floats, *, unseen: Literal["median", "zero"]) -> Floats:
+    """Return the rounded logarithm of each value's frequency and, last, that of unseen values; shape (m + 1,).
 
-    In half powers of two, which is too coarse to tell which of many values it is.
+    It is rounded to half powers of two, which is too coarse to identify one of many values.
 
     Parameters
     ----------
     rows : array of shape (m,)
-        How many rows each value has.
-    unseen : {"middle", "none"}
-        How often half of the rows' values occur at most; or never, as a row of rare values together does.
+        Number of rows per value.
+    unseen : {"median", "zero"}
+        Frequency of unseen values: the median over rows, or zero, as is usual for a cross of rare values.
     """
     order = np.argsort(rows, kind="stable")
-    middle = order[np.searchsorted(np.cumsum(rows[order]), 0.5 * rows.sum())]
-    last = rows[middle] if unseen == "middle" else 0.0
+    median = order[np.searchsorted(np.cumsum(rows[order]), 0.5 * rows.sum())]
+    last = rows[median] if unseen == "median" else 0.0
     return np.round(2.0 * np.log2(1.0 + np.append(rows, last)))
 
 
-def _differ(group: Integers, targets: Floats, known: AnyArray) -> bool:
-    """Say whether the mean target differs between the known values by more than chance."""
-    n_rows, counted = np.bincount(group)[known], known[group]
-    if len(n_rows) < 2:  # noqa: PLR2004 (a difference)
+def _means_differ(category: Integers, targets: Floats, is_common: AnyArray) -> bool:
+    """Return whether the mean target differs between the common values by more than chance."""
+    n_rows, counted = np.bincount(category)[is_common], is_common[category]
+    if len(n_rows) < 2:  # noqa: PLR2004 (a difference needs two values)
         return False
-    free = len(n_rows) - 1
+    freedom = len(n_rows) - 1
     for target in targets.T:
-        own = target[counted]
-        spread = np.bincount(group[counted], weights=own - own.mean(), minlength=len(known))[known] ** 2 / n_rows
-        if spread.sum() > (free + _MORE_THAN_CHANCE * np.sqrt(2.0 * free)) * own.var():
+        common = target[counted]
+        sums = np.bincount(category[counted], weights=common - common.mean(), minlength=len(is_common))[is_common]
+        spread = sums**2 / n_rows
+        if spread.sum() > (freedom + _MIN_DEVIATIONS * np.sqrt(2.0 * freedom)) * common.var():
             return True
     return False
 
 
-def _places(order: Integers) -> Floats:
-    """Return where each value stands in an order and, last, the middle for one that was not seen."""
-    places = np.empty(len(order) + 1)
-    places[order] = np.arange(len(order))
-    places[-1] = (len(order) - 1) / 2.0
-    return places
+def _ranks(order: Integers) -> Floats:
+    """Return the rank of each value in an order and, last, the middle rank for unseen values."""
+    ranks = np.empty(len(order) + 1)
+    ranks[order] = np.arange(len(order))
+    ranks[-1] = (len(order) - 1) / 2.0
+    return ranks

@@ -4,21 +4,24 @@
 #include <cmath>
 #include <utility>
 
-#include "bins/sorting.hpp"
+#include "bins/radix_sort.hpp"
 #include "core/threads.hpp"
 
 namespace epiboost {
 namespace {
 
-struct Atom {  // a distinct value and the weight of the rows that have it
+constexpr std::size_t rows_per_chunk = 4096;  // enough work to outweigh the cost of taking a chunk
+
+struct DistinctValue {  // a distinct value and the weight of its rows
     double value;
     double weight;
 };
 
 template <class Number>
-std::vector<Atom> atoms_of(const Numbers<Number>& table, std::size_t column, std::span<const double> weights) {
-    std::vector<Atom> atoms;
-    atoms.reserve(table.rows);
+std::vector<DistinctValue> distinct_values(const StridedTable<Number>& table, std::size_t column,
+                                           std::span<const double> weights) {
+    std::vector<DistinctValue> distinct;
+    distinct.reserve(table.rows);
     if (weights.empty()) {
         std::vector<double> values;
         values.reserve(table.rows);
@@ -26,29 +29,30 @@ std::vector<Atom> atoms_of(const Numbers<Number>& table, std::size_t column, std
             const double value = table.at(row, column);
             if (!std::isnan(value)) values.push_back(value);
         }
-        sort_numbers(values);
+        radix_sort(values);
         for (const double value : values) {
-            if (atoms.empty() || atoms.back().value != value) atoms.push_back({value, 0.0});
-            atoms.back().weight += 1.0;
+            if (distinct.empty() || distinct.back().value != value) distinct.push_back({value, 0.0});
+            distinct.back().weight += 1.0;
         }
-        return atoms;
+        return distinct;
     }
-    std::vector<Atom> pairs;
+    std::vector<DistinctValue> pairs;
     pairs.reserve(table.rows);
     for (std::size_t row = 0; row < table.rows; ++row) {
         const double value = table.at(row, column);
         if (!std::isnan(value) && weights[row] > 0.0) pairs.push_back({value, weights[row]});
     }
-    std::sort(pairs.begin(), pairs.end(),
-              [](const Atom& a, const Atom& b) { return std::pair(a.value, a.weight) < std::pair(b.value, b.weight); });
-    for (const Atom& pair : pairs) {
-        if (atoms.empty() || atoms.back().value != pair.value) atoms.push_back({pair.value, 0.0});
-        atoms.back().weight += pair.weight;
+    std::sort(pairs.begin(), pairs.end(), [](const DistinctValue& a, const DistinctValue& b) {
+        return std::pair(a.value, a.weight) < std::pair(b.value, b.weight);
+    });
+    for (const DistinctValue& pair : pairs) {
+        if (distinct.empty() || distinct.back().value != pair.value) distinct.push_back({pair.value, 0.0});
+        distinct.back().weight += pair.weight;
     }
-    return atoms;
+    return distinct;
 }
 
-// A border between two neighbours: above the lower one or equal to it, below the higher one.
+// A border between two neighbouring values, with low <= border < high.
 double between(double low, double high) {
     const double middle = low / 2 + high / 2;
     return middle >= low && middle < high ? middle : low;
@@ -57,20 +61,20 @@ double between(double low, double high) {
 }  // namespace
 
 template <class Number>
-std::vector<double> quantile_borders(const Numbers<Number>& table, std::size_t column, std::span<const double> weights,
+std::vector<double> quantile_borders(const StridedTable<Number>& table, std::size_t column, std::span<const double> weights,
                                      int max_bins) {
-    const std::vector<Atom> atoms = atoms_of(table, column, weights);
+    const std::vector<DistinctValue> distinct = distinct_values(table, column, weights);
     std::vector<double> borders;
-    double left = 0.0;
-    for (const Atom& atom : atoms) left += atom.weight;
-    const bool every = atoms.size() <= static_cast<std::size_t>(max_bins);
+    double weight_left = 0.0;
+    for (const DistinctValue& one : distinct) weight_left += one.weight;
+    const bool one_bin_each = distinct.size() <= static_cast<std::size_t>(max_bins);
     int bins_left = max_bins;
     double filled = 0.0;
-    for (std::size_t i = 0; i + 1 < atoms.size() && bins_left > 1; ++i) {
-        filled += atoms[i].weight;
-        if (!every && filled * bins_left < left) continue;
-        borders.push_back(between(atoms[i].value, atoms[i + 1].value));
-        left -= filled;
+    for (std::size_t i = 0; i + 1 < distinct.size() && bins_left > 1; ++i) {
+        filled += distinct[i].weight;
+        if (!one_bin_each && filled * bins_left < weight_left) continue;
+        borders.push_back(between(distinct[i].value, distinct[i + 1].value));
+        weight_left -= filled;
         filled = 0.0;
         --bins_left;
     }
@@ -89,34 +93,33 @@ std::uint8_t bin_of(double value, std::span<const double> borders) {
     return static_cast<std::uint8_t>(below + 1);
 }
 
-BorderGroups::BorderGroups(std::span<const double> borders) {
-    border_.fill(HUGE_VAL);  // no value is above it
+BorderIndex::BorderIndex(std::span<const double> borders) {
+    border_.fill(HUGE_VAL);  // no value is above the padding
     std::copy(borders.begin(), borders.end(), border_.begin());
     for (std::size_t group = 0; group < last_.size(); ++group) last_[group] = border_[group * 16 + 15];
 }
 
-std::vector<BorderGroups> group_borders(const Borders& borders) {
-    std::vector<BorderGroups> groups;
-    for (std::size_t column = 0; column + 1 < borders.offset.size(); ++column) groups.emplace_back(borders.of(column));
-    return groups;
+std::vector<BorderIndex> index_borders(const Borders& borders) {
+    std::vector<BorderIndex> indices;
+    for (std::size_t column = 0; column + 1 < borders.offset.size(); ++column) indices.emplace_back(borders.of(column));
+    return indices;
 }
 
 template <class Number>
-void bin_rows(const Numbers<Number>& table, const Borders& borders, int threads,
-              std::uint8_t* bins) {
-    const std::vector<BorderGroups> groups = group_borders(borders);
-    share_out(table.rows, 4096, threads, [&](std::size_t begin, std::size_t end) {
+void bin_rows(const StridedTable<Number>& table, const Borders& borders, int threads, std::uint8_t* bins) {
+    const std::vector<BorderIndex> indices = index_borders(borders);
+    parallel_for(table.rows, rows_per_chunk, threads, [&](std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; ++row) {
             for (std::size_t column = 0; column < table.columns; ++column) {
-                bins[row * table.columns + column] = groups[column].bin_of(table.at(row, column));
+                bins[row * table.columns + column] = indices[column].bin_of(table.at(row, column));
             }
         }
     });
 }
 
-template std::vector<double> quantile_borders(const Numbers<float>&, std::size_t, std::span<const double>, int);
-template std::vector<double> quantile_borders(const Numbers<double>&, std::size_t, std::span<const double>, int);
-template void bin_rows(const Numbers<float>&, const Borders&, int, std::uint8_t*);
-template void bin_rows(const Numbers<double>&, const Borders&, int, std::uint8_t*);
+template std::vector<double> quantile_borders(const StridedTable<float>&, std::size_t, std::span<const double>, int);
+template std::vector<double> quantile_borders(const StridedTable<double>&, std::size_t, std::span<const double>, int);
+template void bin_rows(const StridedTable<float>&, const Borders&, int, std::uint8_t*);
+template void bin_rows(const StridedTable<double>&, const Borders&, int, std::uint8_t*);
 
 }  // namespace epiboost

@@ -1,4 +1,4 @@
-// From numbers to bins: borders by quantiles, then one byte a value. Bin 0 is for missing values.
+// Quantile binning: finds the borders of each column, then stores one byte per value. Bin 0 is for missing values.
 #pragma once
 
 #include <array>
@@ -10,22 +10,22 @@
 
 namespace epiboost {
 
-// A table of float or double, or of bins, with any strides (in elements).
+// A table of float, double or bins, with any strides (in elements).
 template <class Number>
-struct Numbers {
+struct StridedTable {
     const Number* data;
     std::size_t rows;
     std::size_t columns;
     std::ptrdiff_t row_stride;
     std::ptrdiff_t column_stride;
 
-    Number own(std::size_t row, std::size_t column) const {
+    Number raw(std::size_t row, std::size_t column) const {
         return data[static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride];
     }
-    double at(std::size_t row, std::size_t column) const { return static_cast<double>(own(row, column)); }
+    double at(std::size_t row, std::size_t column) const { return static_cast<double>(raw(row, column)); }
 };
 
-// Borders of all columns, one after the other: column c has those from offset[c] to offset[c + 1].
+// Borders of all columns in one array: column c has those from offset[c] to offset[c + 1].
 struct Borders {
     std::span<const double> value;
     std::span<const std::int64_t> offset;
@@ -36,19 +36,19 @@ struct Borders {
     }
 };
 
-// At most max_bins - 1 borders of one column, so that bins hold about the same weight; weights may be empty (all one).
+// Borders of one column, at most max_bins - 1, that split its weight about evenly. Empty weights mean that all are one.
 template <class Number>
-std::vector<double> quantile_borders(const Numbers<Number>& table, std::size_t column, std::span<const double> weights,
+std::vector<double> quantile_borders(const StridedTable<Number>& table, std::size_t column, std::span<const double> weights,
                                      int max_bins);
 
-// The bin of a value: 0 if it is missing, else one more than the number of borders below it.
+// Bin of a value: 0 if it is missing, else one plus the number of borders below it.
 std::uint8_t bin_of(double value, std::span<const double> borders);
 
-// One column's borders as sixteen groups of sixteen, for many look-ups: a value is compared with the last border of every
-// group at once, then with all borders of one group at once.
-class BorderGroups {
+// Index of one column's borders for many lookups, in sixteen groups of sixteen. A lookup compares the value with the last
+// border of each group and then with all borders of one group; both loops vectorise.
+class BorderIndex {
   public:
-    explicit BorderGroups(std::span<const double> borders);
+    explicit BorderIndex(std::span<const double> borders);
 
     std::uint8_t bin_of(double value) const {
         const int group = count_below(last_.data(), value);  // at most 15: with 254 borders the last group is never full
@@ -68,12 +68,11 @@ class BorderGroups {
     std::array<double, 16> last_;
 };
 
-// Those of all columns.
-std::vector<BorderGroups> group_borders(const Borders& borders);
+// Indices of all columns.
+std::vector<BorderIndex> index_borders(const Borders& borders);
 
-// Bins of a table, by row.
+// Bins of a table in row order.
 template <class Number>
-void bin_rows(const Numbers<Number>& table, const Borders& borders, int threads,
-              std::uint8_t* bins);
+void bin_rows(const StridedTable<Number>& table, const Borders& borders, int threads, std::uint8_t* bins);
 
 }  // namespace epiboost

@@ -1,7 +1,7 @@
-// Elementary functions in single precision, built from additions, multiplications and divisions alone.
+// Elementary functions in single precision, built from additions, multiplications and divisions only.
 //
-// Each operation is rounded by IEEE 754, contraction is off, and no library function is called, so every instruction set
-// (and a NumPy twin that follows the same order) computes the same bits. The loops over them vectorise.
+// IEEE 754 defines the rounding of each operation, contraction is off, and no library function is called. So every
+// instruction set, and NumPy code with the same order of operations, computes the same bits. Loops over them vectorise.
 #pragma once
 
 #include <bit>
@@ -16,9 +16,9 @@ inline float clamp(float x, float low, float high) {
 
 inline float exponential(float x) {
     constexpr float log2_of_e = 1.44269504f;
-    constexpr float ln2_high = 0.693359375f;  // few bits, so that k * ln2_high is exact
+    constexpr float ln2_high = 0.693359375f;  // has few bits, so that k * ln2_high is exact
     constexpr float ln2_low = -2.12194440e-4f;
-    constexpr float rounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
+    constexpr float rounder = 12582912.0f;  // 1.5 * 2^23: adding and subtracting it rounds to an integer
     const float bounded = clamp(x, -80.0f, 80.0f);
     const float k = (bounded * log2_of_e + rounder) - rounder;
     const float r = (bounded - k * ln2_high) - k * ln2_low;
@@ -33,7 +33,7 @@ inline float exponential(float x) {
     return series * std::bit_cast<float>((static_cast<std::int32_t>(k) + 127) << 23);
 }
 
-// The natural logarithm of a positive, normal number: log m + e log 2 with m in [sqrt(1/2), sqrt(2)), log m = 2 artanh s.
+// Natural logarithm of a positive, normal number: log m + e log 2 with m in [sqrt(1/2), sqrt(2)), log m = 2 artanh s.
 inline float logarithm(float x) {
     constexpr std::int32_t sqrt_half_bits = 0x3f3504f3;
     const std::int32_t bits = std::bit_cast<std::int32_t>(x);
@@ -49,7 +49,7 @@ inline float logarithm(float x) {
     return static_cast<float>(exponent) * 0.693147181f + series * s;
 }
 
-// Sine and cosine of an angle within a quarter turn's half: |angle| <= pi / 4.
+// Sine and cosine for |angle| <= pi / 4.
 inline void sine_cosine(float angle, float& sine, float& cosine) {
     const float a2 = angle * angle;
     float s = 1.0f / 362880.0f;

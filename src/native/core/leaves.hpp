@@ -1,4 +1,4 @@
-// Which leaf of a tree rows fall into.
+// Finds the leaf of a symmetric tree that each row falls into.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace epiboost {
 
-// Leaves of a block of rows: bit d is set where the row's bin is above the threshold of level d. `column(d)` gives the
-// block's bins of the feature that level d splits on.
+// Leaf indices of a block of rows: bit d is set where the row's bin is above the threshold of level d. `column(d)` returns
+// the block's bins of the feature that level d splits on.
 template <class Columns>
 inline void find_leaves(const Columns& column, const std::uint8_t* threshold, int depth, std::uint8_t* __restrict leaf) {
     for (std::size_t i = 0; i < block; ++i) leaf[i] = 0;

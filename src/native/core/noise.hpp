@@ -1,5 +1,5 @@
-// Noise is a function, not a stream: every random number is a hash of (seed, tree, purpose, row), so a model has the same
-// bits at any thread count, in any order of rows and on any instruction set.
+// Counter-based random numbers: every number is a hash of (seed, tree, purpose, row), not the next element of a stream. So a
+// model has the same bits at any thread count, in any order of rows and on any instruction set.
 #pragma once
 
 #include <cmath>
@@ -11,14 +11,16 @@ namespace epiboost {
 
 enum class Purpose : std::uint64_t { langevin = 1, rounding = 2, subsample = 3, structure = 4 };
 
-inline std::uint64_t scramble(std::uint64_t x) {
+// The splitmix64 generator's step.
+inline std::uint64_t splitmix64(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15ull;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
     return x ^ (x >> 31);
 }
 
-inline std::uint32_t mix(std::uint32_t x) {
+// The finaliser of MurmurHash3.
+inline std::uint32_t murmur3_mix(std::uint32_t x) {
     x ^= x >> 16;
     x *= 0x85ebca6bu;
     x ^= x >> 13;
@@ -26,39 +28,40 @@ inline std::uint32_t mix(std::uint32_t x) {
     return x ^ (x >> 16);
 }
 
-// Random bits below this limit come up with the given probability.
-inline std::uint32_t share_limit(double share) {
-    return static_cast<std::uint32_t>(share * 0x1p32 < 4294967295.0 ? share * 0x1p32 : 4294967295.0);
+// 32 random bits are below this limit with the given probability.
+inline std::uint32_t limit_for_probability(double probability) {
+    const double limit = probability * 0x1p32;
+    return static_cast<std::uint32_t>(limit < 4294967295.0 ? limit : 4294967295.0);
 }
 
-// The key of all random numbers of one tree, for one purpose and one pair of outputs.
-struct Stream {
+// Key of the random numbers of one tree, for one purpose and one pair of outputs.
+struct NoiseKey {
     std::uint32_t first;
     std::uint32_t second;
 
-    Stream(std::uint64_t seed, std::uint64_t tree, Purpose purpose, std::uint64_t pair) {
-        const std::uint64_t step = scramble(scramble(seed) + tree);
-        const std::uint64_t key = scramble(scramble(step + static_cast<std::uint64_t>(purpose)) + pair);
+    NoiseKey(std::uint64_t seed, std::uint64_t tree, Purpose purpose, std::uint64_t pair) {
+        const std::uint64_t step = splitmix64(splitmix64(seed) + tree);
+        const std::uint64_t key = splitmix64(splitmix64(step + static_cast<std::uint64_t>(purpose)) + pair);
         first = static_cast<std::uint32_t>(key);
         second = static_cast<std::uint32_t>(key >> 32);
     }
 
-    std::uint32_t bits(std::uint32_t row) const { return mix(mix(row ^ first) + second); }
+    std::uint32_t bits(std::uint32_t row) const { return murmur3_mix(murmur3_mix(row ^ first) + second); }
 
-    std::uint32_t more_bits(std::uint32_t bits) const { return mix(bits + first) ^ second; }
+    std::uint32_t more_bits(std::uint32_t bits) const { return murmur3_mix(bits + first) ^ second; }
 };
 
-// Two independent standard Normal numbers for one row (Box and Muller: a radius and a direction).
-inline void normal_pair(const Stream& stream, std::uint32_t row, float& even, float& odd) {
-    const std::uint32_t a = stream.bits(row);
-    const std::uint32_t b = stream.more_bits(a);
+// Two independent standard Normal numbers for one row, by the Box-Muller transform.
+inline void normal_pair(const NoiseKey& key, std::uint32_t row, float& even, float& odd) {
+    const std::uint32_t a = key.bits(row);
+    const std::uint32_t b = key.more_bits(a);
     const float uniform = (static_cast<float>(static_cast<std::int32_t>(a >> 8)) + 0.5f) * 0x1p-24f;
     const float radius = std::sqrt(-2.0f * logarithm(uniform));
     const float turn = (static_cast<float>(static_cast<std::int32_t>((b >> 8) & 0x3fffffu)) + 0.5f) * 0x1p-22f - 0.5f;
     float sine;
     float cosine;
     sine_cosine(turn * 1.57079633f, sine, cosine);
-    const bool quarter = (b >> 30) & 1u;  // a quarter turn, then perhaps a half turn
+    const bool quarter = (b >> 30) & 1u;  // two bits choose the quadrant
     const float x = quarter ? -sine : cosine;
     const float y = quarter ? cosine : sine;
     const float signed_radius = (b >> 31) ? -radius : radius;

@@ -1,6 +1,6 @@
 // The three losses: gradients of a block of rows with respect to the score, and the negative log-likelihood of one row.
 //
-// Scores are kept as G = F / c^t (c = 1 - gamma * rate): shrinking every tree so far is then one factor, `decay` = c^t.
+// Scores are stored as G = F / c^t with c = 1 - gamma * learning_rate. One factor, `decay` = c^t, then shrinks all trees.
 #pragma once
 
 #include <cmath>
@@ -11,14 +11,15 @@
 
 namespace epiboost {
 
-constexpr float min_log_std = -10.0f;  // log standard deviations stay in a finite range, in units of the target's own
+// Limits of the log standard deviation, of a target with standard deviation one. Its exponential and square stay finite.
+constexpr float min_log_std = -10.0f;
 constexpr float max_log_std = 5.0f;
 
-// A row bends a tree in two ways: through its leaf's value, and through the choice of splits, which the leave-one-out score
-// knows nothing of. So the residual that the variance sees is freed of more than the row's pull on leaf values.
-constexpr float honest_pulls = 1.6f;
+// A row influences a tree through the value of its leaf and through the choice of splits. The leave-one-out score removes
+// the first influence only. The residual for the variance therefore removes more than that; the factor is empirical.
+constexpr float leave_one_out_factor = 1.6f;
 
-// Scores of a block, one array of `stride` rows an output.
+// Scores, one array of `stride` rows per output.
 struct Scores {
     const float* raw;
     std::size_t stride;
@@ -28,17 +29,17 @@ struct Scores {
     float at(int output, std::size_t row) const { return start[output] + decay * raw[output * stride + row]; }
 };
 
-// Natural gradient of the Normal in (mean, log std): (mu - y, 1/2 - 1/2 ((y - mu) / std)^2). `honest` is the score whose
-// residual the variance sees: the mean score itself, or its leave-one-out version.
-inline void normal_gradient(const Scores& scores, const float* honest, const float* y, std::size_t row,
+// Natural gradient of the Normal in (mean, log std): (mu - y, 1/2 - 1/2 ((y - mu) / std)^2). `leave_one_out` is the mean
+// score that gives the residual for the variance: the leave-one-out score, or the score itself.
+inline void normal_gradient(const Scores& scores, const float* leave_one_out, const float* y, std::size_t row,
                             float* __restrict mean_gradient, float* __restrict scale_gradient) {
     for (std::size_t i = 0; i < block; ++i) {
         const float target = y[row + i];
         const float mean = scores.at(0, row + i);
-        const float pull = scores.decay * (scores.raw[row + i] - honest[row + i]);
-        const float honest_mean = mean - honest_pulls * pull;
+        const float own_influence = scores.decay * (scores.raw[row + i] - leave_one_out[row + i]);
+        const float leave_one_out_mean = mean - leave_one_out_factor * own_influence;
         const float log_std = clamp(scores.at(1, row + i), min_log_std, max_log_std);
-        const float z = (target - honest_mean) * exponential(-log_std);
+        const float z = (target - leave_one_out_mean) * exponential(-log_std);
         mean_gradient[i] = mean - target;
         scale_gradient[i] = 0.5f - 0.5f * (z * z);
     }
@@ -50,7 +51,7 @@ inline void bernoulli_gradient(const Scores& scores, const float* y, std::size_t
     }
 }
 
-// Softmax; `gradient` holds one block an output.
+// Softmax; `gradient` has one block per output.
 inline void categorical_gradient(const Scores& scores, int outputs, const float* y, std::size_t row,
                                  float* __restrict gradient) {
     float top[block];
@@ -78,10 +79,11 @@ inline void categorical_gradient(const Scores& scores, int outputs, const float*
 }
 
 inline double negative_log_likelihood(Objective objective, const Scores& scores, int outputs, float y, std::size_t row) {
+    constexpr double half_log_two_pi = 0.91893853320467274;
     if (objective == Objective::normal) {
         const double log_std = clamp(scores.at(1, row), min_log_std, max_log_std);
         const double z = (y - scores.at(0, row)) * std::exp(-log_std);
-        return 0.91893853320467274 + log_std + 0.5 * z * z;
+        return half_log_two_pi + log_std + 0.5 * z * z;
     }
     if (objective == Objective::bernoulli) {
         const double score = scores.at(0, row);

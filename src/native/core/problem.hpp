@@ -1,4 +1,5 @@
-// What a trainer is given: a binned table, a target, and how to grow the chains. Plain values; nothing here computes.
+// Inputs and outputs of training: a binned table, a target, the recipe of a chain, and the arrays of the trees. Plain values
+// without computation.
 #pragma once
 
 #include <cstddef>
@@ -8,59 +9,62 @@
 
 namespace epiboost {
 
-constexpr std::size_t block = 64;  // rows are handled in blocks; arrays a chain owns are padded to whole blocks
-constexpr int max_depth = 8;       // a leaf's number fits one byte
+// Rows are processed in blocks: 64 bins are one AVX-512 register and 64 comparisons are one 64-bit mask. Arrays with one
+// entry per row are padded to whole blocks.
+constexpr std::size_t block = 64;
+constexpr int max_depth = 8;  // a leaf index fits one byte
 constexpr int max_outputs = 1024;
 
 enum class Objective : int { normal = 0, bernoulli = 1, categorical = 2 };
 
 inline std::size_t padded(std::size_t rows) { return (rows + block - 1) / block * block; }
 
-// Bins of a table, twice: by row for histograms, by column (padded with zeros) for finding leaves.
+// Bins of a table in two layouts: by row for histograms, by column (padded with zeros) for finding leaves.
 struct Table {
     std::size_t rows = 0;
     std::size_t columns = 0;
     std::span<const std::uint8_t> by_row;
     std::vector<std::uint8_t> by_column;
-    std::vector<int> bins;             // how many bins each column has, the missing bin included
-    std::vector<int> first_threshold;  // 0 where a column has missing values, else 1
+    std::vector<int> bins;             // number of bins per column, including bin 0 for missing values
+    std::vector<int> first_threshold;  // 0 for columns with missing values, else 1
 
     const std::uint8_t* column(std::size_t index) const { return by_column.data() + index * padded(rows); }
 };
 
-// Targets and weights, padded: rows past the end weigh nothing.
+// Targets and weights, padded with rows of weight zero.
 struct Target {
-    std::vector<float> y;             // standardised value, or 0 / 1, or the class number
-    std::vector<float> weight;        // what a row counts for
-    std::vector<std::uint32_t> key;   // the row's name in the noise function
+    std::vector<float> y;            // standardised value, or 0 / 1, or class index
+    std::vector<float> weight;       // sample weight
+    std::vector<std::uint32_t> key;  // identifies the row in the noise function
     double total_weight = 0.0;
 };
 
-struct Recipe {
+// How to grow one chain. The Python class of the same name has the same fields (engines/native/recipe.py).
+struct ChainRecipe {
     Objective objective = Objective::normal;
     int outputs = 2;
+    std::vector<float> start;     // score before the first tree, one per output; it is not shrunk
     int trees = 0;
     int depth = 6;
     double learning_rate = 0.1;
     double l2 = 3.0;
-    double shrink = 0.0;       // gamma: each step multiplies the model by 1 - gamma * learning_rate
-    double noise = 0.0;        // standard deviation of the noise on each gradient
-    double subsample = 1.0;    // share of rows that each tree sees
-    double variance_guard = 0.0;  // more l2 for the log standard deviation, which then sees leave-one-out residuals
-    double structure_rows = 0.0;  // rows on which each tree chooses its splits; 0 = all
-    int patience = 0;          // trees without a better evaluation loss before a chain stops; 0 = never
-    std::vector<float> start;  // the score before the first tree, one an output; it is not shrunk
+    double shrink = 0.0;          // gamma: each step multiplies the model by 1 - gamma * learning_rate
+    double noise = 0.0;           // standard deviation of the Langevin noise on each gradient
+    double subsample = 1.0;       // share of the rows that each tree sees
+    double variance_guard = 0.0;  // additional l2 for the log standard deviation, which then uses leave-one-out residuals
+    double structure_rows = 0.0;  // number of rows that choose the splits of each tree; 0 for all rows
+    int patience = 0;             // trees without a better evaluation loss before a chain stops; 0 for no early stopping
 
     bool guards_variance() const { return objective == Objective::normal && variance_guard > 0.0; }
 };
 
-// Trees of all chains as arrays: (members, trees, depth) and (members, trees, leaves, outputs).
-struct Trees {
-    std::span<std::uint16_t> feature;
-    std::span<std::uint8_t> threshold;
-    std::span<float> leaf;
-    std::span<std::int32_t> count;           // trees kept, one a member
-    std::span<double> evaluation;            // (members, trees) losses on the evaluation table, if there is one
+// Trees of all chains.
+struct TreeArrays {
+    std::span<std::uint16_t> feature;   // (members, trees, depth)
+    std::span<std::uint8_t> threshold;  // (members, trees, depth)
+    std::span<float> leaf;              // (members, trees, leaves, outputs)
+    std::span<std::int32_t> count;      // (members): number of trees to keep
+    std::span<double> evaluation;       // (members, trees): losses on the evaluation table; empty without one
 };
 
 }  // namespace epiboost

@@ -1,5 +1,5 @@
-// Threads for the length of one call: they are started for it and gone after it, so that nothing is left to a forked process
-// and no setting of a thread library can take some of them away.
+// Threads that live for one call. They are started for it and joined at its end, so a forked process inherits none of them
+// and no setting of a thread library limits them.
 #pragma once
 
 #include <algorithm>
@@ -12,54 +12,54 @@
 
 namespace epiboost {
 
-// Runs work(rank) for every rank below `threads`, rank 0 on the calling thread, and waits for all of them. The first
-// exception is thrown again here. Nobody begins before all threads are there: where one cannot be started, those that are
-// there go home, instead of waiting for it.
+// Runs work(rank) for every rank below `threads`, rank 0 on the calling thread, and waits for all of them. Rethrows the
+// first exception. No rank begins before all threads have started: if one cannot be started, the others end without work,
+// because a rank may wait for all others at a barrier.
 template <class Work>
-void run_together(int threads, const Work& work) {
+void run_on_threads(int threads, const Work& work) {
     std::exception_ptr failure;
-    std::mutex failing;
+    std::mutex failure_mutex;
     const auto guarded = [&](int rank) {
         try {
             work(rank);
         } catch (...) {
-            const std::lock_guard lock(failing);
+            const std::lock_guard lock(failure_mutex);
             if (!failure) failure = std::current_exception();
         }
     };
-    enum Gate : int { shut, open, gone };
-    std::atomic<int> gate{shut};
+    enum Gate : int { closed, open, cancelled };
+    std::atomic<int> gate{closed};
     {
         std::vector<std::jthread> others;
         others.reserve(static_cast<std::size_t>(std::max(threads, 1)));
-        const auto decide = [&](Gate decision) {
-            gate.store(decision, std::memory_order_release);
+        const auto set_gate = [&](Gate state) {
+            gate.store(state, std::memory_order_release);
             gate.notify_all();
         };
         try {
             for (int rank = 1; rank < threads; ++rank) {
                 others.emplace_back([&, rank] {
-                    gate.wait(shut, std::memory_order_acquire);
+                    gate.wait(closed, std::memory_order_acquire);
                     if (gate.load(std::memory_order_acquire) == open) guarded(rank);
                 });
             }
         } catch (...) {
-            decide(gone);
+            set_gate(cancelled);
             throw;
         }
-        decide(open);
+        set_gate(open);
         guarded(0);
     }
     if (failure) std::rethrow_exception(failure);
 }
 
-// Runs work(begin, end) on stretches of [0, count) until all are done; whoever is free takes the next.
+// Runs work(begin, end) on chunks of [0, count); a thread that is free takes the next chunk.
 template <class Work>
-void share_out(std::size_t count, std::size_t stretch, int threads, const Work& work) {
+void parallel_for(std::size_t count, std::size_t chunk, int threads, const Work& work) {
     std::atomic<std::size_t> next{0};
-    const std::size_t stretches = (count + stretch - 1) / stretch;
-    run_together(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), stretches)), [&](int) {
-        for (std::size_t begin; (begin = next.fetch_add(stretch)) < count;) work(begin, std::min(begin + stretch, count));
+    const std::size_t chunks = (count + chunk - 1) / chunk;
+    run_on_threads(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), chunks)), [&](int) {
+        for (std::size_t begin; (begin = next.fetch_add(chunk)) < count;) work(begin, std::min(begin + chunk, count));
     });
 }
 

@@ -7,40 +7,40 @@
 
 #include "core/objective.hpp"
 #include "core/threads.hpp"
-#include "prediction/walk.hpp"
+#include "prediction/tree_evaluation.hpp"
 
 namespace epiboost {
 namespace {
 
-constexpr std::size_t few_rows = 4;  // fewer rows than this are taken one by one
+constexpr std::size_t min_strip_rows = 4;  // fewer rows are faster one by one
 
-// The bin of a value of a table; where it is one of bins, that bin.
+// Bin of a value of a table. A table of bins holds it already.
 template <class Number, class FindBin>
-std::uint8_t bin_in(const Numbers<Number>& table, std::size_t row, std::size_t column, const FindBin& find_bin) {
+std::uint8_t bin_in(const StridedTable<Number>& table, std::size_t row, std::size_t column, const FindBin& find_bin) {
     if constexpr (std::is_same_v<Number, std::uint8_t>) {
-        return table.own(row, column);
+        return table.raw(row, column);
     } else {
         return find_bin(table.at(row, column));
     }
 }
 
 template <class Number>
-void bin_strip(const Numbers<Number>& table, const std::vector<BorderGroups>& borders, std::size_t first, std::size_t count,
-               Strip& own) {
-    for (std::size_t begin = 0; begin < count; begin += block) {  // a block of rows at a time: they stay in the cache
+void bin_strip(const StridedTable<Number>& table, const std::vector<BorderIndex>& borders, std::size_t first, std::size_t count,
+               Strip& strip) {
+    for (std::size_t begin = 0; begin < count; begin += block) {  // block by block, so that rows stay in the cache
         const std::size_t end = std::min(begin + block, count);
         for (std::size_t column = 0; column < table.columns; ++column) {
             const auto find_bin = [&](double value) { return borders[column].bin_of(value); };
-            for (std::size_t i = begin; i < end; ++i) own.bin(i, column) = bin_in(table, first + i, column, find_bin);
+            for (std::size_t i = begin; i < end; ++i) strip.bin(i, column) = bin_in(table, first + i, column, find_bin);
         }
     }
 }
 
-// Scores of `count` rows, one array of `stride` rows an output, to parameters of consecutive rows.
+// Maps the scores of `count` rows, one array of `stride` rows per output, to parameters.
 void write_parameters(const Link& link, const double* scores, std::size_t stride, std::size_t count, double* parameters) {
     const std::size_t outputs = link.start.size();
     if (link.objective == Objective::normal) {
-        float spread[strip];  // in a loop of its own, which vectorises
+        float spread[strip_rows];  // computed in a separate loop, which vectorises
         const double start = link.start[1];
         const double* __restrict log_std = scores + stride;
         for (std::size_t i = 0; i < count; ++i) {
@@ -64,91 +64,93 @@ void write_parameters(const Link& link, const double* scores, std::size_t stride
         return;
     }
     for (std::size_t i = 0; i < count; ++i) {
-        double* own = parameters + i * outputs;
-        for (std::size_t k = 0; k < outputs; ++k) own[k] = link.start[k] + scores[k * stride + i];
-        const double top = *std::max_element(own, own + outputs);
+        double* of_row = parameters + i * outputs;
+        for (std::size_t k = 0; k < outputs; ++k) of_row[k] = link.start[k] + scores[k * stride + i];
+        const double top = *std::max_element(of_row, of_row + outputs);
         double sum = 0.0;
-        for (std::size_t k = 0; k < outputs; ++k) sum += own[k] = std::exp(own[k] - top);
-        for (std::size_t k = 0; k < outputs; ++k) own[k] /= sum;
+        for (std::size_t k = 0; k < outputs; ++k) sum += of_row[k] = std::exp(of_row[k] - top);
+        for (std::size_t k = 0; k < outputs; ++k) of_row[k] /= sum;
     }
 }
 
-// Takes rows through one member: `add(stretch, sums)` adds the values of some trees, and after each part the parameters are
-// written. `sums` and `running` hold one array of `stride` rows an output.
+// Evaluates one member. `add(batch)` adds the leaf values of a batch of trees to `sums`. After each segment, the parameters
+// are written. `sums` and `running` hold one array of `stride` rows per output.
 template <class Add>
-void run_member(const ReadyTrees& trees, const Link& link, std::size_t member, std::size_t rows, std::size_t first,
-                std::size_t count, std::size_t stride, const Add& add, std::vector<float>& sums, std::vector<double>& running,
-                double* parameters) {
+void evaluate_member(const CompiledTrees& trees, const Link& link, std::size_t member, std::size_t rows, std::size_t first,
+                     std::size_t count, std::size_t stride, const Add& add, std::vector<float>& sums,
+                     std::vector<double>& running, double* parameters) {
     std::fill(running.begin(), running.end(), 0.0);
-    for (std::size_t at = 0; at < trees.parts_each; ++at) {
-        const ReadyTrees::Part& part = trees.parts[member * trees.parts_each + at];
+    for (std::size_t s = 0; s < trees.segments_per_chain; ++s) {
+        const CompiledTrees::Segment& segment = trees.segments[member * trees.segments_per_chain + s];
         std::fill(sums.begin(), sums.end(), 0.0f);
-        for (std::size_t stretch = part.first; stretch < part.end; ++stretch) add(stretch);
-        for (std::size_t i = 0; i < running.size(); ++i) running[i] = part.carry * running[i] + sums[i];
-        write_parameters(link, running.data(), stride, count, parameters + (at * rows + first) * link.parameters());
+        for (std::size_t batch = segment.first; batch < segment.end; ++batch) add(batch);
+        for (std::size_t i = 0; i < running.size(); ++i) running[i] = segment.decay * running[i] + sums[i];
+        write_parameters(link, running.data(), stride, count, parameters + (s * rows + first) * link.parameters());
     }
 }
 
 template <class Number>
-void predict_strips(const Numbers<Number>& table, const std::vector<BorderGroups>& borders, const ReadyTrees& trees,
-                    const Link& link, Chains chains, int threads, double* parameters) {
+void predict_strips(const StridedTable<Number>& table, const std::vector<BorderIndex>& borders, const CompiledTrees& trees,
+                    const Link& link, ChainRange chains, int threads, double* parameters) {
     const std::size_t share = (table.rows / static_cast<std::size_t>(std::max(threads, 1)) + 1) / (2 * block) + 1;
-    const std::size_t step = std::min(strip, share * 2 * block);  // with few rows, every thread has some nevertheless
-    share_out(table.rows, step, threads, [&](std::size_t first, std::size_t last) {
+    const std::size_t step = std::min(strip_rows, share * 2 * block);  // small tables too are shared by all threads
+    parallel_for(table.rows, step, threads, [&](std::size_t first, std::size_t last) {
         const std::size_t count = last - first;
-        Strip own(trees, table.columns);
-        std::vector<double> running(static_cast<std::size_t>(trees.outputs) * strip);
-        own.blocks = (count + 2 * block - 1) / (2 * block) * 2;
-        bin_strip(table, borders, first, count, own);
-        prepare(trees, own);
-        const auto add = [&](std::size_t stretch) { add_stretch(trees, stretch, own); };
+        Strip strip(trees, table.columns);
+        std::vector<double> running(static_cast<std::size_t>(trees.outputs) * strip_rows);
+        strip.blocks = (count + 2 * block - 1) / (2 * block) * 2;
+        bin_strip(table, borders, first, count, strip);
+        prepare(trees, strip);
+        const auto add = [&](std::size_t batch) { add_batch(trees, batch, strip); };
         for (std::size_t i = 0; i < chains.count; ++i) {
-            run_member(trees, link, chains.first + i, table.rows, first, count, strip, add, own.sums, running,
-                       parameters + i * trees.parts_each * table.rows * link.parameters());
+            evaluate_member(trees, link, chains.first + i, table.rows, first, count, strip_rows, add, strip.sums, running,
+                            parameters + i * trees.segments_per_chain * table.rows * link.parameters());
         }
     });
 }
 
 template <class Number>
-void predict_one_by_one(const Numbers<Number>& table, const Borders& borders, const ReadyTrees& trees, const Link& link,
-                        Chains chains, double* parameters) {
+void predict_one_by_one(const StridedTable<Number>& table, const Borders& borders, const CompiledTrees& trees, const Link& link,
+                        ChainRange chains, double* parameters) {
     std::vector<std::uint8_t> bins(table.columns);
-    std::vector<std::uint8_t> above(trees.points.size());
-    std::vector<std::int32_t> whole(trees.outputs);
+    std::vector<std::uint8_t> above(trees.conditions.size());
+    std::vector<std::int32_t> integers(trees.outputs);
     std::vector<float> sums(trees.outputs);
     std::vector<double> running(trees.outputs);
     for (std::size_t row = 0; row < table.rows; ++row) {
         for (std::size_t column = 0; column < table.columns; ++column) {
             bins[column] = bin_in(table, row, column, [&](double value) { return bin_of(value, borders.of(column)); });
         }
-        for (std::size_t p = 0; p < above.size(); ++p) above[p] = bins[trees.points[p].feature] > trees.points[p].threshold;
-        const auto add = [&](std::size_t stretch) {
-            add_stretch_to_one(trees, stretch, above.data(), whole.data(), sums.data());
+        for (std::size_t c = 0; c < above.size(); ++c) {
+            above[c] = bins[trees.conditions[c].feature] > trees.conditions[c].threshold;
+        }
+        const auto add = [&](std::size_t batch) {
+            add_batch_to_row(trees, batch, above.data(), integers.data(), sums.data());
         };
         for (std::size_t i = 0; i < chains.count; ++i) {
-            run_member(trees, link, chains.first + i, table.rows, row, 1, 1, add, sums, running,
-                       parameters + i * trees.parts_each * table.rows * link.parameters());
+            evaluate_member(trees, link, chains.first + i, table.rows, row, 1, 1, add, sums, running,
+                            parameters + i * trees.segments_per_chain * table.rows * link.parameters());
         }
     }
 }
 
 }  // namespace
 
-Predictor::Predictor(const RawTrees& raw, const Borders& borders, Link link)
-    : trees_(raw), border_(borders.value.begin(), borders.value.end()), offset_(borders.offset.begin(), borders.offset.end()),
-      groups_(group_borders(borders)), link_(std::move(link)) {}
+Predictor::Predictor(const ForestArrays& forest, const Borders& borders, Link link)
+    : trees_(forest), border_(borders.value.begin(), borders.value.end()), offset_(borders.offset.begin(), borders.offset.end()),
+      border_index_(index_borders(borders)), link_(std::move(link)) {}
 
 template <class Number>
-void Predictor::predict(const Numbers<Number>& table, Chains chains, int threads, double* parameters) const {
-    if (table.rows < few_rows) {
+void Predictor::predict(const StridedTable<Number>& table, ChainRange chains, int threads, double* parameters) const {
+    if (table.rows < min_strip_rows) {
         predict_one_by_one(table, Borders{border_, offset_}, trees_, link_, chains, parameters);
     } else {
-        predict_strips(table, groups_, trees_, link_, chains, threads, parameters);
+        predict_strips(table, border_index_, trees_, link_, chains, threads, parameters);
     }
 }
 
-template void Predictor::predict(const Numbers<float>&, Chains, int, double*) const;
-template void Predictor::predict(const Numbers<double>&, Chains, int, double*) const;
-template void Predictor::predict(const Numbers<std::uint8_t>&, Chains, int, double*) const;
+template void Predictor::predict(const StridedTable<float>&, ChainRange, int, double*) const;
+template void Predictor::predict(const StridedTable<double>&, ChainRange, int, double*) const;
+template void Predictor::predict(const StridedTable<std::uint8_t>&, ChainRange, int, double*) const;
 
 }  // namespace epiboost

@@ -1,7 +1,7 @@
-// Columns of few bins that share a byte, so that one addition does for all of them.
+// Feature bundling: columns with few bins share a byte, so that one addition to a histogram serves all of them.
 //
-// A shared byte is a number whose digits are the bins of its columns. Its histogram summed over all other digits is that of
-// one column: the same whole numbers as those of the column alone.
+// A shared byte is a mixed-radix number whose digits are the bins of its columns. The histogram of one column is the
+// histogram of the byte summed over all other digits: the same integers as without bundling.
 #pragma once
 
 #include <algorithm>
@@ -17,38 +17,38 @@ namespace epiboost {
 
 class Bundles {
   public:
-    // Columns stay alone where `most_cells` do not hold two of them.
-    Bundles(const Table& table, std::size_t most_cells) : table_(table), place_(table.columns), stride_(most_cells) {
-        pack(most_cells);
-        order_places();
+    // `max_cells` is the number of values that a shared byte may have. Columns that do not fit are not bundled.
+    Bundles(const Table& table, std::size_t max_cells) : table_(table), position_(table.columns), stride_(max_cells) {
+        pack(max_cells);
+        order_columns();
         if (!shared_.empty()) write_rows();
     }
 
-    std::size_t shared() const { return shared_.size(); }  // bytes that columns share
-    std::size_t alone() const { return alone_; }           // columns that share none
-    std::size_t stride() const { return stride_; }         // cells that the histogram of a shared byte takes
+    std::size_t shared() const { return shared_.size(); }    // number of shared bytes
+    std::size_t unbundled() const { return unbundled_; }     // number of columns that share no byte
+    std::size_t stride() const { return stride_; }           // cells in the histogram of a shared byte
 
-    // Where a column's histogram stands among all those of a leaf: those that share no byte come first.
-    std::size_t place(std::size_t column) const { return place_[column]; }
+    // Position of a column's histogram among those of a leaf. Columns that share no byte come first.
+    std::size_t position(std::size_t column) const { return position_[column]; }
 
-    // Rows of bytes: those that are shared, then the bins of all columns in the order of their places.
+    // Bytes by row: the shared bytes, then the bins of all columns in the order of their positions.
     const std::uint8_t* by_row() const { return shared_.empty() ? table_.by_row.data() : bytes_.data(); }
     std::size_t row_bytes() const { return shared_.size() + table_.columns; }
 
-    // Whether so many rows are faster summed by shared bytes, whose histograms have to be taken apart.
-    bool pay(std::size_t rows) const { return rows * (table_.columns - alone_ - shared_.size()) > cells_; }
+    // Whether summing this many rows by shared bytes saves more additions than splitting the joint histograms costs.
+    bool is_faster(std::size_t rows) const { return rows * (table_.columns - unbundled_ - shared_.size()) > cells_; }
 
-    // Takes histograms of shared bytes, of shape (shared, stride, width), apart into those of their columns, of which each
-    // has `size` words and the first place is at `histogram`. Those of the shared bytes are used up.
+    // Splits the joint histograms of the shared bytes, of shape (shared, stride, width), into those of their columns. These
+    // have `size` words each and start at `histogram`. The joint histograms are overwritten.
     template <class Word>
-    void take_apart(Word* joint, std::size_t width, std::size_t size, Word* histogram) const {
+    void unbundle(Word* joint, std::size_t width, std::size_t size, Word* histogram) const {
         for (const Bundle& bundle : shared_) {
             std::size_t cells = bundle.cells;
-            for (const Digit& digit : bundle.digits) {  // what is left has the others
+            for (const Digit& digit : bundle.digits) {  // after each digit, `joint` is the histogram of the remaining ones
                 cells /= digit.radix;
-                Word* own = histogram + place_[digit.column] * size + digit.first * width;
+                Word* column = histogram + position_[digit.column] * size + digit.first * width;
                 for (std::size_t value = 0; value < digit.radix; ++value) {
-                    add_cells(joint + value * cells * width, cells, width, own + value * width);
+                    add_cells(joint + value * cells * width, cells, width, column + value * width);
                     if (value > 0) add_words(joint + value * cells * width, cells * width, joint);
                 }
             }
@@ -57,12 +57,12 @@ class Bundles {
     }
 
   private:
-    static constexpr std::size_t most_shared = 128;
-    static constexpr std::size_t least_saved = 6;  // columns
+    static constexpr std::size_t max_shared = 128;       // more joint histograms would not stay in the cache
+    static constexpr std::size_t min_columns_saved = 6;  // below, reading the rows twice costs more than it saves
 
     struct Digit {
         std::size_t column;
-        std::size_t first;  // the lowest bin that occurs
+        std::size_t first;  // lowest bin that occurs
         std::size_t radix;
     };
     struct Bundle {
@@ -70,8 +70,8 @@ class Bundles {
         std::vector<Digit> digits;  // highest first
     };
 
-    // Columns of most bins come first; each takes those of fewest bins with it, as long as there is room.
-    void pack(std::size_t most_cells) {
+    // Greedy packing: the column with the most bins is bundled with those with the fewest, as long as they fit.
+    void pack(std::size_t max_cells) {
         std::vector<Digit> digits;
         for (std::size_t c = 0; c < table_.columns; ++c) {
             const auto first = static_cast<std::size_t>(table_.first_threshold[c]);
@@ -81,7 +81,7 @@ class Bundles {
         std::size_t end = digits.size();
         for (std::size_t next = 0; next < end; ++next) {
             Bundle bundle{digits[next].radix, {digits[next]}};
-            while (end > next + 1 && bundle.cells * digits[end - 1].radix <= most_cells) {
+            while (end > next + 1 && bundle.cells * digits[end - 1].radix <= max_cells) {
                 bundle.digits.push_back(digits[--end]);
                 bundle.cells *= digits[end].radix;
             }
@@ -91,28 +91,28 @@ class Bundles {
         for (const Bundle& bundle : shared_) cells_ += bundle.cells;
     }
 
-    // Those that save most, as many as stay near; none where all together save little, since rows are then read twice.
+    // Keeps the bundles that save most columns, or none if all of them together save too few.
     void keep_best() {
         std::stable_sort(shared_.begin(), shared_.end(),
                          [](const Bundle& a, const Bundle& b) { return a.digits.size() > b.digits.size(); });
-        if (shared_.size() > most_shared) shared_.resize(most_shared);
+        if (shared_.size() > max_shared) shared_.resize(max_shared);
         std::size_t saved = 0;
         for (const Bundle& bundle : shared_) saved += bundle.digits.size() - 1;
-        if (saved < std::max(least_saved, table_.columns / 16)) shared_.clear();
+        if (saved < std::max(min_columns_saved, table_.columns / 16)) shared_.clear();
     }
 
-    void order_places() {
-        std::vector<bool> shares(table_.columns, false);
+    void order_columns() {
+        std::vector<bool> is_bundled(table_.columns, false);
         for (const Bundle& bundle : shared_) {
-            for (const Digit& digit : bundle.digits) shares[digit.column] = true;
+            for (const Digit& digit : bundle.digits) is_bundled[digit.column] = true;
         }
-        for (const bool sharing : {false, true}) {
+        for (const bool bundled : {false, true}) {
             for (std::size_t c = 0; c < table_.columns; ++c) {
-                if (shares[c] == sharing) in_order_.push_back(c);
+                if (is_bundled[c] == bundled) in_order_.push_back(c);
             }
-            if (!sharing) alone_ = in_order_.size();
+            if (!bundled) unbundled_ = in_order_.size();
         }
-        for (std::size_t i = 0; i < in_order_.size(); ++i) place_[in_order_[i]] = i;
+        for (std::size_t i = 0; i < in_order_.size(); ++i) position_[in_order_[i]] = i;
     }
 
     void write_rows() {
@@ -145,12 +145,12 @@ class Bundles {
 
     const Table& table_;
     std::vector<Bundle> shared_;
-    std::vector<std::size_t> in_order_;  // columns by place
-    std::vector<std::size_t> place_;
+    std::vector<std::size_t> in_order_;  // columns by position
+    std::vector<std::size_t> position_;
     std::vector<std::uint8_t> bytes_;
-    std::size_t alone_ = 0;
+    std::size_t unbundled_ = 0;
     std::size_t stride_;
-    std::size_t cells_ = 0;  // in use, of all shared bytes
+    std::size_t cells_ = 0;  // used cells of all shared bytes
 };
 
 }  // namespace epiboost

@@ -1,4 +1,4 @@
-// The gradients of all rows in one tree: weighted, with Langevin noise, in single precision.
+// Gradients of all rows for one tree: weighted, with Langevin noise, in single precision.
 #pragma once
 
 #include <bit>
@@ -7,46 +7,46 @@
 
 #include "core/noise.hpp"
 #include "core/objective.hpp"
-#include "core/team.hpp"
-#include "training/task.hpp"
+#include "core/thread_group.hpp"
+#include "training/context.hpp"
 
 namespace epiboost {
 
 class Gradients {
   public:
-    Gradients(const Task& task, std::uint64_t seed, int threads)
-        : task_(task), recipe_(task.recipe), seed_(seed), rows_(padded(task.table.rows)),
+    Gradients(const TrainingContext& context, std::uint64_t seed, int threads)
+        : context_(context), recipe_(context.recipe), seed_(seed), rows_(padded(context.table.rows)),
           values_(rows_ * recipe_.outputs), largest_(threads, std::vector<std::int32_t>(recipe_.outputs)) {
         if (recipe_.subsample < 1.0) {
             weight_.resize(rows_);
-            whole_weight_.resize(rows_);
+            integer_weight_.resize(rows_);
         }
     }
 
     const float* of(int output) const { return values_.data() + output * rows_; }
 
-    // What rows count for in the tree at hand: their weight, or the part of it that was drawn.
-    const float* weight() const { return weight_.empty() ? task_.target.weight.data() : weight_.data(); }
-    const std::int32_t* whole_weight() const {
-        return whole_weight_.empty() ? task_.whole_weight.data() : whole_weight_.data();
+    // Weights of the rows in the current tree: the sample weights, or the drawn part of them.
+    const float* weight() const { return weight_.empty() ? context_.target.weight.data() : weight_.data(); }
+    const std::int32_t* integer_weight() const {
+        return integer_weight_.empty() ? context_.integer_weight.data() : integer_weight_.data();
     }
 
     float largest(int output) const {
         std::int32_t bits = 0;
-        for (const auto& own : largest_) bits = std::max(bits, own[output]);
+        for (const auto& of_thread : largest_) bits = std::max(bits, of_thread[output]);
         return std::bit_cast<float>(bits);
     }
 
-    // This thread's share of the rows. `honest` is the mean score whose residuals the variance sees.
-    void compute(Team team, int tree, const Scores& scores, const float* honest) {
-        std::vector<std::int32_t>& largest = largest_[team.rank];
+    // Computes this thread's share of the rows. `leave_one_out` is the mean score that gives the residuals for the variance.
+    void compute(ThreadGroup group, int tree, const Scores& scores, const float* leave_one_out) {
+        std::vector<std::int32_t>& largest = largest_[group.rank];
         std::fill(largest.begin(), largest.end(), 0);
         std::vector<float> raw(static_cast<std::size_t>(recipe_.outputs + 1) * block);
-        const float* y = task_.target.y.data();
-        for (std::size_t b = team.begin(rows_ / block); b < team.end(rows_ / block); ++b) {
+        const float* y = context_.target.y.data();
+        for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
             const std::size_t row = b * block;
             if (recipe_.objective == Objective::normal) {
-                normal_gradient(scores, honest, y, row, raw.data(), raw.data() + block);
+                normal_gradient(scores, leave_one_out, y, row, raw.data(), raw.data() + block);
             } else if (recipe_.objective == Objective::bernoulli) {
                 bernoulli_gradient(scores, y, row, raw.data());
             } else {
@@ -58,37 +58,37 @@ class Gradients {
     }
 
   private:
-    // A row of weight w is w chances to be seen: it is drawn piece by piece.
+    // Subsampling: a row of weight w is drawn about w times, each time with the same probability.
     void draw_weight(int tree, std::size_t row) {
-        const Stream stream(seed_, tree, Purpose::subsample, 0);
-        const std::uint32_t limit = share_limit(recipe_.subsample);
+        const NoiseKey noise_key(seed_, tree, Purpose::subsample, 0);
+        const std::uint32_t limit = limit_for_probability(recipe_.subsample);
         std::int32_t kept[block] = {};
-        for (std::int32_t piece = 0; piece < task_.most_pieces; ++piece) {
+        for (std::int32_t draw = 0; draw < context_.max_draws; ++draw) {
             for (std::size_t i = 0; i < block; ++i) {
-                const std::uint32_t key = task_.target.key[row + i] + static_cast<std::uint32_t>(piece) * 0x9e3779b9u;
-                kept[i] += piece < task_.pieces[row + i] && stream.bits(key) < limit ? 1 : 0;
+                const std::uint32_t key = context_.target.key[row + i] + static_cast<std::uint32_t>(draw) * 0x9e3779b9u;
+                kept[i] += draw < context_.draws[row + i] && noise_key.bits(key) < limit ? 1 : 0;
             }
         }
         for (std::size_t i = 0; i < block; ++i) {
-            const std::int32_t pieces = task_.pieces[row + i];
-            weight_[row + i] = task_.target.weight[row + i] * static_cast<float>(kept[i]) / static_cast<float>(pieces);
-            whole_weight_[row + i] = static_cast<std::int32_t>(
-                (static_cast<std::int64_t>(task_.whole_weight[row + i]) * kept[i] + pieces - 1) / pieces);
+            const std::int32_t draws = context_.draws[row + i];
+            weight_[row + i] = context_.target.weight[row + i] * static_cast<float>(kept[i]) / static_cast<float>(draws);
+            integer_weight_[row + i] = static_cast<std::int32_t>(
+                (static_cast<std::int64_t>(context_.integer_weight[row + i]) * kept[i] + draws - 1) / draws);
         }
     }
 
-    // Weighted gradients plus noise of one pair of outputs; a row of weight w gets the noise of w rows together.
+    // Weighted gradients plus noise of a pair of outputs. A row of weight w gets the summed noise of w rows.
     void add_noise(int tree, std::size_t row, int output, const float* raw, std::int32_t* largest) {
         const float* weight = this->weight() + row;
         float noise[2][block] = {};
         if (recipe_.noise > 0.0) {
-            const Stream stream(seed_, tree, Purpose::langevin, output / 2);
+            const NoiseKey noise_key(seed_, tree, Purpose::langevin, output / 2);
             const float deviation = static_cast<float>(recipe_.noise);
-            const std::uint32_t* key = task_.target.key.data() + row;
+            const std::uint32_t* key = context_.target.key.data() + row;
             for (std::size_t i = 0; i < block; ++i) {
                 float even;
                 float odd;
-                normal_pair(stream, key[i], even, odd);
+                normal_pair(noise_key, key[i], even, odd);
                 const float size = std::sqrt(weight[i]) * deviation;
                 noise[0][i] = size * even;
                 noise[1][i] = size * odd;
@@ -107,14 +107,14 @@ class Gradients {
         }
     }
 
-    const Task& task_;
-    const Recipe& recipe_;
+    const TrainingContext& context_;
+    const ChainRecipe& recipe_;
     std::uint64_t seed_;
     std::size_t rows_;
     std::vector<float> values_;  // (outputs, rows)
     std::vector<float> weight_;
-    std::vector<std::int32_t> whole_weight_;
-    std::vector<std::vector<std::int32_t>> largest_;  // by thread: largest |gradient| an output, as the bits of a float
+    std::vector<std::int32_t> integer_weight_;
+    std::vector<std::vector<std::int32_t>> largest_;  // per thread: largest |gradient| per output, as the bits of a float
 };
 
 }  // namespace epiboost

@@ -1,23 +1,24 @@
-// Grows the structure of one tree, level by level: each level has one split for all its leaves.
+// Grows one symmetric tree, level by level: all leaves of a level have the same split.
 //
-// Every thread sums the histograms of its own rows; the sums are merged feature by feature. Of two sibling leaves only the
-// lighter is summed, the other is the parent less its sibling. Columns of few bins are summed together (bundles.hpp).
+// Every thread sums the histograms of its rows; then each thread merges the sums of its features. Of two sibling leaves only
+// the lighter is summed, the other is the parent minus its sibling. Columns with few bins are bundled (bundles.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "core/team.hpp"
+#include "core/monitor.hpp"
+#include "core/thread_group.hpp"
+#include "training/context.hpp"
 #include "training/histogram.hpp"
 #include "training/leaf_rows.hpp"
 #include "training/split.hpp"
-#include "training/structure.hpp"
-#include "training/task.hpp"
+#include "training/split_sample.hpp"
 
 namespace epiboost {
 
-struct Splits {  // of all levels
+struct Splits {  // one per level
     std::uint16_t feature[max_depth] = {};
     std::uint8_t threshold[max_depth] = {};
 };
@@ -27,68 +28,68 @@ class Grower {
     using Word = typename Layout::Word;
 
   public:
-    Grower(const Task& task, int threads)
-        : task_(task), outputs_(task.recipe.outputs), leaves_(1 << task.recipe.depth),
-          feature_size_(static_cast<std::size_t>(task.stride) * Layout::words(outputs_)),
-          size_(task.table.columns * feature_size_), fills_most_(std::max(leaves_ / 4, 1)),
+    Grower(const TrainingContext& context, int threads)
+        : context_(context), outputs_(context.recipe.outputs), leaves_(1 << context.recipe.depth),
+          feature_size_(static_cast<std::size_t>(context.stride) * Layout::words(outputs_)),
+          size_(context.table.columns * feature_size_), max_fills_(std::max(leaves_ / 4, 1)),
           histograms_(static_cast<std::size_t>(std::max(leaves_ / 2, 1)) * size_), workers_(threads) {
-        if (threads > 1) own_histograms_.resize(static_cast<std::size_t>(threads) * fills_most_ * size_);
+        if (threads > 1) thread_histograms_.resize(static_cast<std::size_t>(threads) * max_fills_ * size_);
         for (auto& worker : workers_) {
             worker.slot.resize(leaves_);
             worker.running.resize(static_cast<std::size_t>(outputs_ + 1) * max_bins);
-            worker.joint.resize(task.bundles.shared() * task.bundles.stride() * Layout::words(outputs_));
+            worker.joint.resize(context.bundles.shared() * context.bundles.stride() * Layout::words(outputs_));
         }
     }
 
-    const Splits& splits(Team team) const { return workers_[team.rank].splits; }
+    const Splits& splits(ThreadGroup group) const { return workers_[group.rank].splits; }
 
-    // False if the caller wants to stop; every thread of the team gets the same answer.
-    bool grow(Team team, Structure<Layout>& structure, Watch& watch, bool asks) {
-        Worker& worker = workers_[team.rank];
-        const auto& share = structure.share(team.rank);
-        worker.rows.start(share.first, share.count, structure.weight());
-        for (int level = 0; level < task_.recipe.depth; ++level) {
-            if (level > 0) split_leaves(worker, structure, level - 1);
-            if (asks) watch.look();
-            if (team.rank == 0) stop_ = watch.stopped();
-            team.barrier();
+    // Returns false if the caller wants to stop; the same for all threads of the group.
+    bool grow(ThreadGroup group, SplitSample<Layout>& sample, TrainingMonitor& monitor, bool polls) {
+        Worker& worker = workers_[group.rank];
+        const auto& share = sample.share(group.rank);
+        worker.rows.start(share.first, share.count, sample.weight());
+        for (int level = 0; level < context_.recipe.depth; ++level) {
+            if (level > 0) split_leaves(worker, sample, level - 1);
+            if (polls) monitor.poll();
+            if (group.rank == 0) stop_ = monitor.stopped();
+            group.barrier();
             if (stop_) return false;
             plan_level(worker, level);
-            fill_histograms(team, structure, level);
-            team.barrier();
-            score_features(team, structure, level);
-            team.barrier();
-            choose(worker, level);
+            fill_histograms(group, sample, level);
+            group.barrier();
+            score_features(group, sample, level);
+            group.barrier();
+            choose_split(worker, level);
         }
         return true;
     }
 
   private:
-    // A histogram to be summed from rows, and the slot of the parent from which the sibling's is then the difference.
+    // A histogram to sum from rows, and the slot of the parent's histogram, which becomes the sibling's.
     struct Fill {
         int leaf;
         int slot;
-        int sibling_slot;  // -1: none
+        int sibling_slot;  // -1 without sibling
     };
 
-    // What a thread keeps. All threads come to the same plan and the same splits, each for itself.
+    // State of one thread. All threads compute the same plan and the same splits.
     struct alignas(64) Worker {
         LeafRows rows;
         std::vector<std::int32_t> running;
-        std::vector<Word> joint;  // histograms of bytes that columns share
-        std::vector<int> slot;  // which slot holds a leaf's histogram; -1 for leaves without rows
+        std::vector<Word> joint;  // histograms of bundles
+        std::vector<int> slot;    // index of each leaf's histogram; -1 for leaves without rows
         std::vector<Fill> fills;
         int slots_used = 0;
         Splits splits;
         Split best;
     };
 
-    void split_leaves(Worker& worker, const Structure<Layout>& structure, int level) {
-        const auto column = structure.column(worker.splits.feature[level]);
+    void split_leaves(Worker& worker, const SplitSample<Layout>& sample, int level) {
+        const auto column = sample.column(worker.splits.feature[level]);
         worker.rows.split(column.bins, column.stride, worker.splits.threshold[level], level);
     }
 
-    // Decides which leaves are summed and which slot holds whose histogram.
+    // Decides which leaves are summed, and assigns slots to leaves.
     void plan_level(Worker& worker, int level) {
         worker.fills.clear();
         if (level == 0) {
@@ -105,8 +106,8 @@ class Grower {
             if (parent < 0) continue;
             const Word* sums = slot(parent) + offset(worker.splits.feature[level - 1]);
             const int bins = worker.splits.threshold[level - 1] + 1;
-            const std::int64_t left_weight = Layout::weight(sums, std::min(bins, task_.stride), outputs_);
-            const std::int64_t right_weight = Layout::weight(sums, task_.stride, outputs_) - left_weight;
+            const std::int64_t left_weight = Layout::weight(sums, std::min(bins, context_.stride), outputs_);
+            const std::int64_t right_weight = Layout::weight(sums, context_.stride, outputs_) - left_weight;
             if (left_weight == 0 || right_weight == 0) {
                 worker.slot[right] = left_weight == 0 ? parent : -1;
                 worker.slot[left] = left_weight == 0 ? -1 : parent;
@@ -122,74 +123,75 @@ class Grower {
 
     Word* slot(int index) { return histograms_.data() + static_cast<std::size_t>(index) * size_; }
 
-    std::size_t offset(std::size_t feature) const { return task_.bundles.place(feature) * feature_size_; }
+    std::size_t offset(std::size_t feature) const { return context_.bundles.position(feature) * feature_size_; }
 
-    Word* own_histogram(std::size_t rank, std::size_t fill) {
+    Word* thread_histogram(std::size_t rank, std::size_t fill) {
         if (workers_.size() == 1) return slot(workers_[0].fills[fill].slot);
-        return own_histograms_.data() + (rank * fills_most_ + fill) * size_;
+        return thread_histograms_.data() + (rank * max_fills_ + fill) * size_;
     }
 
-    void fill_histograms(Team team, Structure<Layout>& structure, int level) {
-        Worker& worker = workers_[team.rank];
+    void fill_histograms(ThreadGroup group, SplitSample<Layout>& sample, int level) {
+        Worker& worker = workers_[group.rank];
         for (std::size_t i = 0; i < worker.fills.size(); ++i) {
-            Word* histogram = own_histogram(team.rank, i);
+            Word* histogram = thread_histogram(group.rank, i);
             std::fill(histogram, histogram + size_, Word{0});
-            if (level == 0 && structure.weight() == nullptr) {
-                const auto& share = structure.share(team.rank);
-                add(structure, Stretch{share.first}, share.count, worker.joint, histogram);
+            if (level == 0 && sample.weight() == nullptr) {
+                const auto& share = sample.share(group.rank);
+                add(sample, ConsecutiveRows{share.first}, share.count, worker.joint, histogram);
             } else {
                 const auto list = worker.rows.rows_of(worker.fills[i].leaf);
-                add(structure, list.rows, list.count, worker.joint, histogram);
+                add(sample, list.rows, list.count, worker.joint, histogram);
             }
         }
     }
 
-    // Adds rows to a leaf's histogram; where there are many, columns that share a byte are summed together.
+    // Adds rows to a leaf's histogram, by bundles if that is faster.
     template <class Rows>
-    void add(const Structure<Layout>& structure, const Rows& rows, std::size_t count, std::vector<Word>& joint,
+    void add(const SplitSample<Layout>& sample, const Rows& rows, std::size_t count, std::vector<Word>& joint,
              Word* histogram) const {
-        const Bundles& bundles = task_.bundles;
-        const bool together = bundles.pay(count);
-        const std::uint8_t* bytes = structure.by_row();
-        add_rows(Cells<Layout>{bytes + bundles.shared(), bundles.row_bytes(), together ? bundles.alone() : task_.table.columns,
-                               structure.words(), outputs_, task_.stride},
+        const Bundles& bundles = context_.bundles;
+        const bool by_bundles = bundles.is_faster(count);
+        const std::uint8_t* bytes = sample.by_row();
+        const std::size_t columns = by_bundles ? bundles.unbundled() : context_.table.columns;
+        add_rows(HistogramInput<Layout>{bytes + bundles.shared(), bundles.row_bytes(), columns, sample.words(), outputs_,
+                                        context_.stride},
                  rows, count, histogram);
-        if (!together) return;
+        if (!by_bundles) return;
         std::fill(joint.begin(), joint.end(), Word{0});
-        add_rows(Cells<Layout>{bytes, bundles.row_bytes(), bundles.shared(), structure.words(), outputs_,
-                               static_cast<int>(bundles.stride())},
+        add_rows(HistogramInput<Layout>{bytes, bundles.row_bytes(), bundles.shared(), sample.words(), outputs_,
+                                        static_cast<int>(bundles.stride())},
                  rows, count, joint.data());
-        bundles.take_apart(joint.data(), Layout::words(outputs_), feature_size_, histogram);
+        bundles.unbundle(joint.data(), Layout::words(outputs_), feature_size_, histogram);
     }
 
-    // This thread's features: merge the threads' histograms, subtract to get the siblings', score every threshold.
-    void score_features(Team team, const Structure<Layout>& structure, int level) {
-        Worker& worker = workers_[team.rank];
+    // For this thread's features: merges the histograms of all threads, subtracts for the siblings, scores every threshold.
+    void score_features(ThreadGroup group, const SplitSample<Layout>& sample, int level) {
+        Worker& worker = workers_[group.rank];
         worker.best = Split{};
         auto* running = reinterpret_cast<std::int32_t(*)[max_bins]>(worker.running.data());
-        const std::vector<float> squared_units = structure.squared_units();
-        const Units units{squared_units.data(), task_.weight_unit,
-                          static_cast<float>(task_.recipe.l2 * task_.structure_share)};
-        for (std::size_t f = team.begin(task_.table.columns); f < team.end(task_.table.columns); ++f) {
-            const std::size_t own = offset(f);
-            for (std::size_t i = 0; i < worker.fills.size(); ++i) complete(worker.fills[i], i, own);
+        const std::vector<float> squared_units = sample.squared_units();
+        const Units units{squared_units.data(), context_.weight_unit,
+                          static_cast<float>(context_.recipe.l2 * context_.structure_share)};
+        for (std::size_t f = group.begin(context_.table.columns); f < group.end(context_.table.columns); ++f) {
+            const std::size_t first_word = offset(f);
+            for (std::size_t i = 0; i < worker.fills.size(); ++i) merge(worker.fills[i], i, first_word);
             float scores[max_bins] = {};
             for (int leaf = 0; leaf < 1 << level; ++leaf) {
                 if (worker.slot[leaf] < 0) continue;
-                add_scores<Layout>(slot(worker.slot[leaf]) + own, task_.stride, outputs_, units, running, scores);
+                add_scores<Layout>(slot(worker.slot[leaf]) + first_word, context_.stride, outputs_, units, running, scores);
             }
-            const Split best = best_threshold(scores, f, task_.table.first_threshold[f], task_.table.bins[f]);
+            const Split best = best_threshold(scores, f, context_.table.first_threshold[f], context_.table.bins[f]);
             if (best.better_than(worker.best)) worker.best = best;
         }
     }
 
-    void complete(const Fill& fill, std::size_t number, std::size_t offset) {
+    void merge(const Fill& fill, std::size_t number, std::size_t offset) {
         const std::size_t size = feature_size_;
         Word* __restrict summed = slot(fill.slot) + offset;
         if (workers_.size() > 1) {
-            std::copy_n(own_histogram(0, number) + offset, size, summed);
+            std::copy_n(thread_histogram(0, number) + offset, size, summed);
             for (std::size_t rank = 1; rank < workers_.size(); ++rank) {
-                const Word* part = own_histogram(rank, number) + offset;
+                const Word* part = thread_histogram(rank, number) + offset;
                 for (std::size_t i = 0; i < size; ++i) summed[i] += part[i];
             }
         }
@@ -198,7 +200,7 @@ class Grower {
         for (std::size_t i = 0; i < size; ++i) sibling[i] -= summed[i];
     }
 
-    void choose(Worker& worker, int level) const {
+    void choose_split(Worker& worker, int level) const {
         Split best;
         for (const auto& other : workers_) {
             if (other.best.better_than(best)) best = other.best;
@@ -207,14 +209,14 @@ class Grower {
         worker.splits.threshold[level] = best.threshold;
     }
 
-    const Task& task_;
+    const TrainingContext& context_;
     int outputs_;
     int leaves_;
     std::size_t feature_size_;  // words in one feature's histogram
-    std::size_t size_;          // words in one leaf's
-    std::size_t fills_most_;
+    std::size_t size_;          // words in one leaf's histograms
+    std::size_t max_fills_;
     std::vector<Word> histograms_;
-    std::vector<Word> own_histograms_;
+    std::vector<Word> thread_histograms_;
     std::vector<Worker> workers_;
     bool stop_ = false;
 };

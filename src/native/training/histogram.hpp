@@ -1,8 +1,8 @@
-// Histograms of gradients as whole numbers, so that sums do not depend on the order of rows or threads.
+// Histograms of integer gradients. Integer sums do not depend on the order of rows or threads.
 //
-// A row's gradients are rounded to small integers (see chain.hpp) and laid out in one of two ways, which hold the same
-// numbers: all in one 64-bit word, or one 32-bit lane each. A layout says how a row is packed and how a feature's histogram
-// is scanned into running sums, one array an output and the last one for the weights.
+// A row's gradients are rounded to small integers (split_sample.hpp) and stored in one of two layouts: packed into one 64-bit
+// word, or one 32-bit lane each. A layout defines how a row is packed and how a feature's histogram is scanned into prefix
+// sums, one array per output and a last one for the weights.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +16,20 @@
 
 namespace epiboost {
 
-constexpr int max_bins = 256;
+constexpr int max_bins = 256;  // a bin is one byte
 
-// One output: gradient in the upper half of a word, weight in the lower.
+// Layout for one output: gradient in the upper half of a word, weight in the lower half.
 struct PackedOne {
     using Word = std::int64_t;
     static constexpr bool single_word = true;
     static constexpr int words(int) { return 1; }
 
-    // Gradients of a block, one array of rows an output, and weights to words.
+    // Packs the gradients of a block, one array of rows per output, and the weights.
     static void pack_block(const std::int32_t* gradient, int, const std::int32_t* weight, Word* __restrict words) {
         for (std::size_t i = 0; i < block; ++i) words[i] = static_cast<Word>(gradient[i]) * (Word{1} << 32) + weight[i];
     }
 
-    // The weight of the rows in the first so many bins.
+    // Weight of the rows in the first `bins` bins.
     static std::int64_t weight(const Word* histogram, int bins, int) {
         Word sum = 0;
         for (int b = 0; b < bins; ++b) sum += histogram[b];
@@ -46,13 +46,13 @@ struct PackedOne {
     }
 };
 
-// Running sums of a histogram whose length is a multiple of four: one sum after the other would be one long wait, so there
-// are four stretches side by side, each to be raised by what came before it.
-struct RunningSums {
+// Prefix sums of a histogram whose length is a multiple of four. A single running sum would be one long chain of dependent
+// additions, so the four quarters are summed side by side; `before` holds the offsets of the quarters.
+struct PrefixSums {
     std::array<std::int64_t, max_bins> sums;
-    std::array<std::int64_t, 5> before = {};  // each stretch, and all of them
+    std::array<std::int64_t, 5> before = {};  // sums before each quarter, and the total
 
-    RunningSums(const std::int64_t* histogram, int stride) {
+    PrefixSums(const std::int64_t* histogram, int stride) {
         const int quarter = stride / 4;
         std::int64_t sum[4] = {};
         for (int b = 0; b < quarter; ++b) {
@@ -65,7 +65,7 @@ struct RunningSums {
     }
 };
 
-// Two outputs of 24 bits and a weight of 16: for tables whose weights sum to less than 2^16.
+// Layout for two outputs of 24 bits and a weight of 16 bits, for tables whose weights sum to less than 2^16.
 struct PackedTwo {
     using Word = std::int64_t;
     static constexpr bool single_word = true;
@@ -97,7 +97,7 @@ struct PackedTwo {
     }
 };
 
-// One 32-bit lane an output and one for the weight, padded to Count lanes (0: a number known only at run time).
+// Layout with one 32-bit lane per output and one for the weight, padded to Count lanes (0: known at run time only).
 template <int Count>
 struct Lanes {
     using Word = std::int32_t;
@@ -113,7 +113,7 @@ struct Lanes {
         }
     }
 
-    // Lanes of a number known to the compiler are one addition; words and cells never overlap.
+    // With Count known to the compiler this is one vector addition. Words and cells never overlap.
     static void add(const Word* __restrict word, int lanes, Word* __restrict cell) {
         const int count = Count > 0 ? Count : lanes;
         for (int k = 0; k < count; ++k) cell[k] += word[k];
@@ -137,39 +137,39 @@ struct Lanes {
     }
 };
 
-// What histograms are summed from: bins and words, by row.
+// Input of a histogram: bins and words by row.
 template <class Layout>
-struct Cells {
+struct HistogramInput {
     const std::uint8_t* by_row;
-    std::size_t row_bytes;  // from one row to the next
+    std::size_t row_bytes;  // distance between rows
     std::size_t columns;
     const typename Layout::Word* words;
     int outputs;
     int stride;
 };
 
-// Rows one after the other: stands for a list of them.
-struct Stretch {
+// Consecutive rows, in place of a list of rows.
+struct ConsecutiveRows {
     std::size_t first;
     std::size_t operator[](std::size_t i) const { return first + i; }
 };
 
-// Wide tables are summed a few features at a time, whose cells stay in the nearest cache, over so many rows, whose words stay
-// in the next.
-constexpr std::size_t near_bytes = 24 * 1024;
-constexpr std::size_t rows_at_once = 2048;
+// Wide tables are summed in tiles: a few features, whose cells stay in the L1 cache, by a number of rows, whose words stay in
+// the L2 cache.
+constexpr std::size_t l1_bytes = 24 * 1024;
+constexpr std::size_t tile_rows = 2048;
 
 // Adds the words of the given rows to a histogram of shape (columns, stride, words).
 template <class Layout, class Rows>
     requires(!Layout::single_word)
-void add_rows(const Cells<Layout>& cells, const Rows& rows, std::size_t count, typename Layout::Word* histogram) {
+void add_rows(const HistogramInput<Layout>& cells, const Rows& rows, std::size_t count, typename Layout::Word* histogram) {
     const int width = Layout::words(cells.outputs);
     const std::size_t feature_size = static_cast<std::size_t>(cells.stride) * width;
-    const std::size_t together = std::max<std::size_t>(1, near_bytes / (feature_size * sizeof(typename Layout::Word)));
-    for (std::size_t begin = 0; begin < count; begin += rows_at_once) {
-        const std::size_t end = std::min(begin + rows_at_once, count);
-        for (std::size_t first = 0; first < cells.columns; first += together) {
-            const std::size_t last = std::min(first + together, cells.columns);
+    const std::size_t tile_columns = std::max<std::size_t>(1, l1_bytes / (feature_size * sizeof(typename Layout::Word)));
+    for (std::size_t begin = 0; begin < count; begin += tile_rows) {
+        const std::size_t end = std::min(begin + tile_rows, count);
+        for (std::size_t first = 0; first < cells.columns; first += tile_columns) {
+            const std::size_t last = std::min(first + tile_columns, cells.columns);
             for (std::size_t i = begin; i < end; ++i) {
                 const std::size_t row = rows[i];
                 const std::uint8_t* bins = cells.by_row + row * cells.row_bytes;
@@ -184,7 +184,8 @@ void add_rows(const Cells<Layout>& cells, const Rows& rows, std::size_t count, t
 
 static_assert(std::endian::native == std::endian::little, "eight bins are read as one number, lowest byte first");
 
-// Adds a row's word to the cells of its bins, which are read eight at a time; the usual strides are known to the compiler.
+// Adds a row's word to the cells of its bins. Bins are read eight at a time. Common strides are template arguments, so that
+// the compiler knows them.
 template <std::size_t Stride>
 inline void add_word(const std::uint8_t* __restrict bins, std::int64_t word, std::size_t columns, std::size_t any_stride,
                      std::int64_t* __restrict cells) {
@@ -199,16 +200,18 @@ inline void add_word(const std::uint8_t* __restrict bins, std::int64_t word, std
     for (std::size_t f = 0; f < columns; ++f) cells[f * stride + bins[f]] += word;
 }
 
-constexpr std::size_t rows_ahead = 8;  // a leaf's rows lie anywhere: the bins of wide ones are asked for so many rows before
-constexpr std::size_t wide = 32;
+// The rows of a leaf are scattered in memory. Rows longer than half a cache line are prefetched some rows ahead.
+constexpr std::size_t prefetch_distance = 8;
+constexpr std::size_t min_prefetch_bytes = 32;
 
-// The same for layouts of one word a row.
+// Adds rows in layouts with one word per row.
 template <std::size_t Stride, class Layout, class Rows>
-void add_single_words(const Cells<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
-    const std::size_t asked_for = cells.row_bytes > wide && count > rows_ahead ? count - rows_ahead : 0;
+void add_single_words(const HistogramInput<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
+    const bool prefetches = cells.row_bytes > min_prefetch_bytes && count > prefetch_distance;
+    const std::size_t prefetch_end = prefetches ? count - prefetch_distance : 0;
     for (std::size_t i = 0; i < count; ++i) {
-        if (i < asked_for) {
-            const std::uint8_t* later = cells.by_row + rows[i + rows_ahead] * cells.row_bytes;
+        if (i < prefetch_end) {
+            const std::uint8_t* later = cells.by_row + rows[i + prefetch_distance] * cells.row_bytes;
             for (std::size_t f = 0; f < cells.columns; f += 64) __builtin_prefetch(later + f);
         }
         const std::size_t row = rows[i];
@@ -219,7 +222,7 @@ void add_single_words(const Cells<Layout>& cells, const Rows& rows, std::size_t 
 
 template <class Layout, class Rows>
     requires(Layout::single_word)
-void add_rows(const Cells<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
+void add_rows(const HistogramInput<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
     if (cells.stride == max_bins) {
         add_single_words<max_bins>(cells, rows, count, histogram);
     } else if (cells.stride == 64) {

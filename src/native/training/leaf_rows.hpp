@@ -1,6 +1,6 @@
-// Which leaf of a growing tree each row is in, and lists of the rows of one leaf.
+// The leaf of each row in a growing tree, and lists of the rows of a leaf.
 //
-// Leaves are bytes in the order of rows, so a split is a comparison of many bins at once; a leaf's rows are found by
+// Leaf indices are one byte per row, in row order. A split compares many bins at once, and the rows of a leaf are found by
 // comparing 64 bytes at once.
 #pragma once
 
@@ -18,15 +18,15 @@
 
 namespace epiboost {
 
-// Bit i is set where bytes[i] is the given one.
+// Bit i is set if bytes[i] is the wanted byte.
 inline std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t wanted) {
 #if defined(__AVX512BW__)
     return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(static_cast<char>(wanted)));
 #elif defined(__SSE2__)
     std::uint64_t equal = 0;
     for (int part = 0; part < 4; ++part) {
-        const __m128i own = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + part * 16));
-        const int bits = _mm_movemask_epi8(_mm_cmpeq_epi8(own, _mm_set1_epi8(static_cast<char>(wanted))));
+        const __m128i sixteen = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + part * 16));
+        const int bits = _mm_movemask_epi8(_mm_cmpeq_epi8(sixteen, _mm_set1_epi8(static_cast<char>(wanted))));
         equal |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(bits)) << (part * 16);
     }
     return equal;
@@ -37,8 +37,8 @@ inline std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t wanted)
 #endif
 }
 
-// Sets a bit in the bytes of rows whose bin is above the threshold. (A function of its own: bytes may alias anything, and
-// only so does the compiler know that they do not.)
+// Sets a bit in the bytes of rows whose bin is above the threshold. This is a function so that __restrict applies: bytes may
+// alias anything otherwise.
 inline __attribute__((always_inline)) void mark_above(const std::uint8_t* __restrict bins, std::size_t stride,
                                                       std::uint8_t threshold, std::uint8_t bit, std::size_t count,
                                                       std::uint8_t* __restrict bytes) {
@@ -48,23 +48,23 @@ inline __attribute__((always_inline)) void mark_above(const std::uint8_t* __rest
     }
 }
 
-// Of one thread's rows, from `first` on.
+// Leaves of one thread's rows.
 class LeafRows {
   public:
-    // Rows begin in leaf 0; those that count for nothing are in no leaf. Without weights, all count.
+    // Puts all rows into leaf 0, except rows of weight zero, which are in no leaf. A null `weight` means that all have weight.
     void start(std::size_t first, std::size_t count, const float* weight) {
         first_ = first;
         count_ = count;
-        leaf_.assign(padded(count), nowhere);
+        leaf_.assign(padded(count), no_leaf);
         if (weight == nullptr) {
             std::fill_n(leaf_.begin(), count, std::uint8_t{0});
         } else {
-            for (std::size_t i = 0; i < count; ++i) leaf_[i] = weight[first + i] > 0.0f ? 0 : nowhere;
+            for (std::size_t i = 0; i < count; ++i) leaf_[i] = weight[first + i] > 0.0f ? 0 : no_leaf;
         }
         listed_.resize(padded(count) + spare);
     }
 
-    // Rows whose bin is above the threshold go to leaf + 2^level. Row r has its bin at column[r * stride].
+    // Moves rows whose bin is above the threshold to leaf + 2^level. The bin of row r is column[r * stride].
     void split(const std::uint8_t* column, std::size_t stride, std::uint8_t threshold, int level) {
         const auto bit = static_cast<std::uint8_t>(1 << level);
         if (stride == 1) {
@@ -79,28 +79,28 @@ class LeafRows {
         std::size_t count;
     };
 
-    // Ascending; it lasts until the next one is asked for.
+    // Rows of a leaf, ascending. The list is valid until the next call.
     List rows_of(int leaf) {
         std::uint32_t* next = listed_.data();
         for (std::size_t i = 0; i < leaf_.size(); i += block) {
             std::uint64_t in = equal_bytes(leaf_.data() + i, static_cast<std::uint8_t>(leaf));
             const auto base = static_cast<std::uint32_t>(first_ + i);
-            std::uint32_t* place = next;
+            std::uint32_t* write = next;
             next += std::popcount(in);
-            do {  // four at a time, without asking whether there are so many: what is too much is overwritten by the next
+            do {  // writes four at a time without branches; surplus entries are overwritten later
                 for (int k = 0; k < spare; ++k) {
-                    place[k] = base + static_cast<std::uint32_t>(std::countr_zero(in));
+                    write[k] = base + static_cast<std::uint32_t>(std::countr_zero(in));
                     in &= in - 1;
                 }
-                place += spare;
+                write += spare;
             } while (in != 0);
         }
         return {listed_.data(), static_cast<std::size_t>(next - listed_.data())};
     }
 
   private:
-    static constexpr std::uint8_t nowhere = 0x80;  // rows are listed by leaf before the last level: those leaves are fewer
-    static constexpr int spare = 4;
+    static constexpr std::uint8_t no_leaf = 0x80;  // rows are listed before the last split, when there are at most 128 leaves
+    static constexpr int spare = 4;  // entries written at once
 
     std::size_t first_ = 0;
     std::size_t count_ = 0;

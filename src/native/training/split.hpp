@@ -1,4 +1,4 @@
-// Choosing a level's split: the same (feature, threshold) for every leaf, the one with the best score
+// Chooses the split of a level: the (feature, threshold), common to all leaves, with the largest score
 //
 //     sum over leaves, sides and outputs of (sum of gradients)^2 / (sum of weights + l2).
 #pragma once
@@ -12,9 +12,9 @@
 namespace epiboost {
 
 struct Split {
-    float score = -1.0f;  // scores are sums of squares: any real candidate is better
+    float score = -1.0f;  // scores are sums of squares: any candidate is better
     std::uint16_t feature = 0;
-    std::uint8_t threshold = 255;  // no bin is above 255: a split that sends every row to the left
+    std::uint8_t threshold = 255;  // no bin is above 255: all rows go to the left
 
     // Order of preference: score, then the lower feature, then the lower threshold.
     bool better_than(const Split& other) const {
@@ -24,37 +24,37 @@ struct Split {
     }
 };
 
-// What turns whole numbers back into gradients and weights.
+// Units of the integer gradients and weights.
 struct Units {
-    const float* gradient_squared;  // one an output
+    const float* gradient_squared;  // one per output
     float weight;
     float l2;
 };
 
-// One over the weights of both sides of a threshold, each with l2, by one division.
+// 1 / (weight + l2) for both sides of a threshold, with one division.
 struct Inverses {
     float left;
     float right;
 
     Inverses(std::int32_t left_weight, std::int32_t all_weight, const Units& units) {
-        constexpr float tiny = 1e-15f;  // an empty side has no gradient either: 0 / tiny = 0
-        constexpr float huge = 1e18f;   // the product of two must be a number
-        const float own = clamp(static_cast<float>(left_weight) * units.weight + units.l2, tiny, huge);
-        const float other = clamp(static_cast<float>(all_weight - left_weight) * units.weight + units.l2, tiny, huge);
-        const float inverse = 1.0f / (own * other);
-        left = inverse * other;
-        right = inverse * own;
+        constexpr float tiny = 1e-15f;  // an empty side has no gradient: 0 / tiny = 0
+        constexpr float huge = 1e18f;   // the product of two stays finite
+        const float left_total = clamp(static_cast<float>(left_weight) * units.weight + units.l2, tiny, huge);
+        const float right_total = clamp(static_cast<float>(all_weight - left_weight) * units.weight + units.l2, tiny, huge);
+        const float inverse = 1.0f / (left_total * right_total);
+        left = inverse * right_total;
+        right = inverse * left_total;
     }
 
-    // One output's part of a score.
+    // Contribution of one output to the score.
     float score(std::int32_t left_sum, std::int32_t all, float unit) const {
-        const float own = static_cast<float>(left_sum);
-        const float other = static_cast<float>(all - left_sum);
-        return unit * (own * own * left + other * other * right);
+        const float on_left = static_cast<float>(left_sum);
+        const float on_right = static_cast<float>(all - left_sum);
+        return unit * (on_left * on_left * left + on_right * on_right * right);
     }
 };
 
-// Adds one leaf's part to the scores of a feature's thresholds, by way of running sums.
+// Adds the contribution of one leaf to the scores of a feature's thresholds, from prefix sums.
 template <class Layout>
 void add_scores(const typename Layout::Word* histogram, int stride, int outputs, const Units& units,
                 std::int32_t (*running)[max_bins], float* __restrict scores) {
@@ -80,30 +80,30 @@ void add_scores(const typename Layout::Word* histogram, int stride, int outputs,
     }
 }
 
-// The Normal's: all in one loop.
+// For the Normal: scan and scores in one loop.
 template <>
 inline void add_scores<PackedTwo>(const std::int64_t* histogram, int stride, int, const Units& units,
                                   std::int32_t (*)[max_bins], float* __restrict scores) {
-    const RunningSums running(histogram, stride);
-    const PackedTwo::Parts all = PackedTwo::parts(running.before[4]);
+    const PrefixSums prefix(histogram, stride);
+    const PackedTwo::Parts all = PackedTwo::parts(prefix.before[4]);
     const int quarter = stride / 4;
     const float first_unit = units.gradient_squared[0];
     const float second_unit = units.gradient_squared[1];
-    const Units own_units = units;
+    const Units local_units = units;  // a copy, which the stores to `scores` cannot alias
     for (int part = 0; part < 4; ++part) {
-        const std::int64_t before = running.before[part];
-        const std::int64_t* sums = running.sums.data() + part * quarter;
-        float* __restrict own = scores + part * quarter;
+        const std::int64_t before = prefix.before[part];
+        const std::int64_t* sums = prefix.sums.data() + part * quarter;
+        float* __restrict score = scores + part * quarter;
         for (int b = 0; b < quarter; ++b) {
             const PackedTwo::Parts left = PackedTwo::parts(before + sums[b]);
-            const Inverses inverses(left.weight, all.weight, own_units);
-            own[b] += inverses.score(left.first, all.first, first_unit);
-            own[b] += inverses.score(left.second, all.second, second_unit);
+            const Inverses inverses(left.weight, all.weight, local_units);
+            score[b] += inverses.score(left.first, all.first, first_unit);
+            score[b] += inverses.score(left.second, all.second, second_unit);
         }
     }
 }
 
-// The best threshold of one feature.
+// Best threshold of one feature.
 inline Split best_threshold(const float* scores, std::size_t feature, int first, int bins) {
     Split best;
     for (int threshold = first; threshold + 1 < bins; ++threshold) {

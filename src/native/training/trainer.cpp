@@ -12,32 +12,34 @@
 namespace epiboost {
 namespace {
 
-constexpr std::size_t rows_worth_a_thread = 2048;  // with fewer rows, threads wait for each other more than they work
-constexpr std::size_t numbers_of_one_chain = std::size_t{1} << 23;  // with more gradients a chain has all threads: several
-                                                                    // at a time would take several times the memory
+constexpr std::size_t min_rows_per_thread = 2048;  // with fewer rows, threads wait at barriers longer than they work
 
-// One task a sample.
-struct Tasks {
-    std::deque<Task> all;
+// With more gradients than this, members are trained one after the other with all threads: several at once would need
+// several times the memory.
+constexpr std::size_t max_parallel_gradients = std::size_t{1} << 23;
 
-    const Task& of(std::size_t member) const { return all[member % all.size()]; }
+// One context per encoding of the rows.
+struct TrainingContexts {
+    std::deque<TrainingContext> all;
+
+    const TrainingContext& of(std::size_t member) const { return all[member % all.size()]; }
 };
 
-struct Leaving {  // counts a thread out, whichever way it goes
+struct BusyGuard {  // decrements the number of busy threads, also after an exception
     std::atomic<int>& busy;
-    ~Leaving() { --busy; }
+    ~BusyGuard() { --busy; }
 };
 
-// What the calling thread does until the last of the others is done.
-void keep_looking(Watch& watch, const std::atomic<int>& busy) {
+// Polls the monitor on the calling thread until all threads are done.
+void poll_until_done(TrainingMonitor& monitor, const std::atomic<int>& busy) {
     while (busy > 0) {
-        watch.look();
+        monitor.poll();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }
 
-// Where a member's trees go; trees that are never grown stay empty.
-ChainOutput output_of(const Trees& trees, const Recipe& recipe, std::size_t member) {
+// Destination of a member's trees. Trees that are not grown because of early stopping have no splits and values of zero.
+ChainOutput output_of(const TreeArrays& trees, const ChainRecipe& recipe, std::size_t member) {
     const std::size_t first = member * recipe.trees;
     const std::size_t leaf_values = (std::size_t{1} << recipe.depth) * recipe.outputs;
     std::fill_n(trees.feature.data() + first * recipe.depth, recipe.trees * recipe.depth, std::uint16_t{0});
@@ -47,102 +49,104 @@ ChainOutput output_of(const Trees& trees, const Recipe& recipe, std::size_t memb
             trees.leaf.data() + first * leaf_values, trees.count.data() + member, trees.evaluation.data() + first};
 }
 
-// Members side by side, one thread each; the calling thread asks the watch until the last one is done.
+// Trains members in parallel with one thread each. The calling thread polls the monitor until the last one is done.
 template <class Layout>
-void train_side_by_side(const Tasks& tasks, std::span<const std::uint64_t> seeds, int threads, Watch& watch, const Trees& trees) {
+void train_in_parallel(const TrainingContexts& contexts, std::span<const std::uint64_t> seeds, int threads,
+                       TrainingMonitor& monitor, const TreeArrays& trees) {
     std::atomic<std::size_t> next{0};
     std::atomic<int> busy{threads};
-    run_together(threads, [&](int rank) {
-        const bool asks = rank == 0;
+    run_on_threads(threads, [&](int rank) {
+        const bool polls = rank == 0;
         {
-            const Leaving leaving{busy};
-            for (std::size_t member; !watch.stopped() && (member = next++) < seeds.size();) {
-                const Task& task = tasks.of(member);
-                Chain<Layout> chain(task, seeds[member], 1, output_of(trees, task.recipe, member));
-                chain.run(Team{}, watch, asks);
+            const BusyGuard guard{busy};
+            for (std::size_t member; !monitor.stopped() && (member = next++) < seeds.size();) {
+                const TrainingContext& context = contexts.of(member);
+                Chain<Layout> chain(context, seeds[member], 1, output_of(trees, context.recipe, member));
+                chain.run(ThreadGroup{}, monitor, polls);
             }
         }
-        if (asks) keep_looking(watch, busy);
+        if (polls) poll_until_done(monitor, busy);
     });
 }
 
-// Every member with a team of threads of its own, all at once. `first` is the number of the first of these members.
+// Trains members in parallel with a group of threads each. `first` is the index of the first of these members.
 template <class Layout>
-void train_in_teams(const Tasks& tasks, std::span<const std::uint64_t> seeds, std::size_t first, int team, Watch& watch,
-                    const Trees& trees) {
+void train_in_groups(const TrainingContexts& contexts, std::span<const std::uint64_t> seeds, std::size_t first, int group_size,
+                     TrainingMonitor& monitor, const TreeArrays& trees) {
     std::deque<Chain<Layout>> chains;
     std::deque<Barrier> barriers;
     for (std::size_t i = 0; i < seeds.size(); ++i) {
-        const Task& task = tasks.of(first + i);
-        chains.emplace_back(task, seeds[i], team, output_of(trees, task.recipe, first + i));
-        barriers.emplace_back(team);
+        const TrainingContext& context = contexts.of(first + i);
+        chains.emplace_back(context, seeds[i], group_size, output_of(trees, context.recipe, first + i));
+        barriers.emplace_back(group_size);
     }
-    const int threads = team * static_cast<int>(seeds.size());
+    const int threads = group_size * static_cast<int>(seeds.size());
     std::atomic<int> busy{threads};
-    run_together(threads, [&](int rank) {
-        const bool asks = rank == 0;
-        Barrier& barrier = barriers[rank / team];
+    run_on_threads(threads, [&](int rank) {
+        const bool polls = rank == 0;
+        Barrier& barrier = barriers[rank / group_size];
         {
-            const Leaving leaving{busy};
+            const BusyGuard guard{busy};
             try {
-                chains[rank / team].run(Team{rank % team, team, &barrier}, watch, asks);
-            } catch (const Barrier::Broken&) {  // the one that failed says why
+                chains[rank / group_size].run(ThreadGroup{rank % group_size, group_size, &barrier}, monitor, polls);
+            } catch (const Barrier::Broken&) {  // the failed thread reports the error
             } catch (...) {
-                barrier.give_up();
+                barrier.abandon();
                 throw;
             }
         }
-        if (asks) keep_looking(watch, busy);
+        if (polls) poll_until_done(monitor, busy);
     });
 }
 
-// As many members as there are threads at a time; those left over share the threads among them. Of a huge table, one member
+// Trains one member per thread; members that remain share the threads in groups. Members of a huge table are trained one
 // after the other.
 template <class Layout>
-void train_members(const Tasks& tasks, std::span<const std::uint64_t> seeds, int threads, Watch& watch, const Trees& trees) {
-    const Task& task = tasks.of(0);
-    if (threads > 1 && task.table.rows * static_cast<std::size_t>(task.recipe.outputs) > numbers_of_one_chain) {
-        for (std::size_t member = 0; member < seeds.size() && !watch.stopped(); ++member) {
-            train_in_teams<Layout>(tasks, seeds.subspan(member, 1), member, threads, watch, trees);
+void train_members(const TrainingContexts& contexts, std::span<const std::uint64_t> seeds, int threads,
+                   TrainingMonitor& monitor, const TreeArrays& trees) {
+    const TrainingContext& context = contexts.of(0);
+    if (threads > 1 && context.table.rows * static_cast<std::size_t>(context.recipe.outputs) > max_parallel_gradients) {
+        for (std::size_t member = 0; member < seeds.size() && !monitor.stopped(); ++member) {
+            train_in_groups<Layout>(contexts, seeds.subspan(member, 1), member, threads, monitor, trees);
         }
         return;
     }
-    const std::size_t rest = seeds.size() % static_cast<std::size_t>(threads);
-    const std::size_t worth = task.table.rows / rows_worth_a_thread + 1;
-    const int team = rest > 0 ? static_cast<int>(std::min<std::size_t>(threads / rest, worth)) : 1;
-    const std::size_t whole = team > 1 ? seeds.size() - rest : seeds.size();
-    if (whole > 0) {
-        const int used = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), whole));
-        train_side_by_side<Layout>(tasks, seeds.first(whole), used, watch, trees);
+    const std::size_t remaining = seeds.size() % static_cast<std::size_t>(threads);
+    const std::size_t max_group = context.table.rows / min_rows_per_thread + 1;
+    const int group_size = remaining > 0 ? static_cast<int>(std::min<std::size_t>(threads / remaining, max_group)) : 1;
+    const std::size_t in_parallel = group_size > 1 ? seeds.size() - remaining : seeds.size();
+    if (in_parallel > 0) {
+        const int used = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), in_parallel));
+        train_in_parallel<Layout>(contexts, seeds.first(in_parallel), used, monitor, trees);
     }
-    if (whole < seeds.size() && !watch.stopped()) {
-        train_in_teams<Layout>(tasks, seeds.subspan(whole), whole, team, watch, trees);
+    if (in_parallel < seeds.size() && !monitor.stopped()) {
+        train_in_groups<Layout>(contexts, seeds.subspan(in_parallel), in_parallel, group_size, monitor, trees);
     }
 }
 
 }  // namespace
 
-bool train(std::span<const Rows> samples, Rows evaluation, const Recipe& recipe, std::span<const std::uint64_t> seeds,
-           int threads, Watch& watch, Trees trees) {
-    Tasks tasks;
-    for (const Rows& own : samples) {
-        tasks.all.emplace_back(*own.table, *own.target, recipe, evaluation.table, evaluation.target);
+bool train(std::span<const Rows> samples, Rows evaluation, const ChainRecipe& recipe, std::span<const std::uint64_t> seeds,
+           int threads, TrainingMonitor& monitor, TreeArrays trees) {
+    TrainingContexts contexts;
+    for (const Rows& rows : samples) {
+        contexts.all.emplace_back(*rows.table, *rows.target, recipe, evaluation.table, evaluation.target);
     }
-    const int team = std::max(threads, 1);
+    const int workers = std::max(threads, 1);
     if (recipe.outputs == 1) {
-        train_members<PackedOne>(tasks, seeds, team, watch, trees);
-    } else if (recipe.outputs == 2 && tasks.of(0).most_whole_weight() <= PackedTwo::capacity) {
-        train_members<PackedTwo>(tasks, seeds, team, watch, trees);
+        train_members<PackedOne>(contexts, seeds, workers, monitor, trees);
+    } else if (recipe.outputs == 2 && contexts.of(0).max_integer_weight() <= PackedTwo::capacity) {
+        train_members<PackedTwo>(contexts, seeds, workers, monitor, trees);
     } else if (recipe.outputs <= 3) {
-        train_members<Lanes<4>>(tasks, seeds, team, watch, trees);
+        train_members<Lanes<4>>(contexts, seeds, workers, monitor, trees);
     } else if (recipe.outputs <= 7) {
-        train_members<Lanes<8>>(tasks, seeds, team, watch, trees);
+        train_members<Lanes<8>>(contexts, seeds, workers, monitor, trees);
     } else if (recipe.outputs <= 15) {
-        train_members<Lanes<16>>(tasks, seeds, team, watch, trees);
+        train_members<Lanes<16>>(contexts, seeds, workers, monitor, trees);
     } else {
-        train_members<Lanes<0>>(tasks, seeds, team, watch, trees);
+        train_members<Lanes<0>>(contexts, seeds, workers, monitor, trees);
     }
-    return !watch.stopped();
+    return !monitor.stopped();
 }
 
 }  // namespace epiboost

@@ -4,20 +4,20 @@
 #include <cstdint>
 #include <span>
 
+#include "core/monitor.hpp"
 #include "core/problem.hpp"
-#include "core/team.hpp"
 
 namespace epiboost {
 
-// A table with its target.
+// A table and its target.
 struct Rows {
     const Table* table = nullptr;
     const Target* target = nullptr;
 };
 
-// Grows one chain a seed, with the same bits for any number of threads; false if the watch stopped it. The samples are the
-// same rows in several encodings: member m learns from sample m modulo their number.
-bool train(std::span<const Rows> samples, Rows evaluation, const Recipe& recipe, std::span<const std::uint64_t> seeds,
-           int threads, Watch& watch, Trees trees);
+// Trains one chain per seed; the number of threads does not change the result. Returns false if the monitor stopped it. The
+// samples are encodings of the same rows: member m is trained on sample m modulo their number.
+bool train(std::span<const Rows> samples, Rows evaluation, const ChainRecipe& recipe, std::span<const std::uint64_t> seeds,
+           int threads, TrainingMonitor& monitor, TreeArrays trees);
 
 }  // namespace epiboost

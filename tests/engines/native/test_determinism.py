@@ -1,5 +1,6 @@
-"""The same seed gives the same bits, whatever the number of threads and the instruction set."""
+"""The same seed gives the same bits for any number of threads and any instruction set."""
 
+from copy import deepcopy
 from functools import cache
 
 import numpy as np
@@ -15,7 +16,7 @@ MANY_ROWS = 70_000  # more than the 65,535 whose weights fit the narrow histogra
 
 @cache
 def table(n, classes=0, features=5):
-    """Return a table with many and with few distinct values, and a target of that many classes (0: a number)."""
+    """Return a table with columns of many and of few values, and a target of so many classes (0: regression)."""
     random = np.random.default_rng(n + classes)
     X = random.normal(size=(n, features))
     X[:, -1] = X[:, -1].round()
@@ -25,10 +26,10 @@ def table(n, classes=0, features=5):
     return X, y
 
 
-def with_holes(X):
-    holes = X.copy()
-    holes[np.random.default_rng(1).uniform(size=X.shape) < 0.15] = np.nan
-    return holes
+def with_missing_values(X):
+    incomplete = X.copy()
+    incomplete[np.random.default_rng(1).uniform(size=X.shape) < 0.15] = np.nan
+    return incomplete
 
 
 def weights():
@@ -50,7 +51,7 @@ def classifier(classes):
     return lambda **options: EpiBoostClassifier(**options).fit(*table(ROWS, classes))
 
 
-# Each has its own path through the native core.
+# Each case takes a different path through the native core.
 CASES = {
     "sglb": regressor(),
     "sgb": regressor(ensemble="sgb"),
@@ -68,7 +69,9 @@ CASES = {
     "weights, sgb": lambda **options: EpiBoostRegressor(**options, ensemble="sgb").fit(
         *table(ROWS), sample_weight=weights()
     ),
-    "missing values": lambda **options: EpiBoostRegressor(**options).fit(with_holes(table(ROWS)[0]), table(ROWS)[1]),
+    "missing values": lambda **options: EpiBoostRegressor(**options).fit(
+        with_missing_values(table(ROWS)[0]), table(ROWS)[1]
+    ),
     "single precision": lambda **options: EpiBoostRegressor(**options).fit(
         table(ROWS)[0].astype(np.float32), table(ROWS)[1]
     ),
@@ -78,14 +81,14 @@ CASES = {
 
 
 def fit_case(case, n_jobs):
-    """Train the model of a case; five members are not shared evenly by two threads or four."""
+    """Train the model of a case; five members do not divide evenly among two or four threads."""
     return CASES[case](n_members=5, n_estimators=5, max_depth=4, n_jobs=n_jobs, random_state=3)
 
 
 def bits_of(case, model):
-    """Return everything that was learned, and what it predicts."""
+    """Return the bytes of all learned arrays and of predictions."""
     forest = model.forest_
-    X = with_holes(table(3000, features=model.n_features_in_)[0])  # several strips of rows
+    X = with_missing_values(table(3000, features=model.n_features_in_)[0])  # several strips of rows
     return {
         "borders": forest.bins.borders.tobytes(),
         "feature": forest.feature.tobytes(),
@@ -101,7 +104,7 @@ def bits_of(case, model):
 
 @cache
 def bits_on_one_thread(case):
-    """Return what the portable instructions give on one thread, the same for every test of a case."""
+    """Return the bytes of the portable build on one thread."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, "portable")
         return bits_of(case, fit_case(case, n_jobs=1))
@@ -117,7 +120,7 @@ def differing(one, other):
     [(n_jobs, INSTRUCTION_SETS[0]) for n_jobs in (1, 2, 4)] + [(2, other) for other in INSTRUCTION_SETS[1:]],
 )
 @pytest.mark.parametrize("case", CASES)
-def test_threads_and_instruction_sets_change_no_bit(case, n_jobs, instructions, monkeypatch):
+def test_threads_and_instruction_sets_do_not_change_a_bit(case, n_jobs, instructions, monkeypatch):
     expected = bits_on_one_thread(case)
     monkeypatch.setenv(VARIABLE, instructions)
     assert instruction_set() == instructions
@@ -125,24 +128,25 @@ def test_threads_and_instruction_sets_change_no_bit(case, n_jobs, instructions, 
     assert differing(bits_of(case, fit_case(case, n_jobs)), expected) == []
 
 
-def test_early_stopping_stopped_some_chain_in_the_test_of_it():
+def test_the_case_of_early_stopping_stops_early():
     model = fit_case("early stopping", n_jobs=1)
-    assert model.n_iter_.min() < 60
+    assert model.forest_.count.min() < 60
 
 
 @pytest.mark.parametrize("case", ["sglb", "sgb", "virtual", "20 classes"])
-def test_every_instruction_set_predicts_the_same_bits_with_one_model(case, monkeypatch):
+def test_every_instruction_set_predicts_the_same_bits_from_one_model(case, monkeypatch):
     model = fit_case(case, n_jobs=2)
     X = table(5000)[0]
     expected = model.predict_posterior(X).parameters
     for instructions in INSTRUCTION_SETS:
         monkeypatch.setenv(VARIABLE, instructions)
-        np.testing.assert_array_equal(model.predict_posterior(X).parameters, expected)
+        copy = deepcopy(model)  # without the compiled trees of the instruction set before
+        np.testing.assert_array_equal(copy.predict_posterior(X).parameters, expected)
 
 
 @pytest.mark.parametrize("kind", ["sgb", "sglb", "virtual"])
 @pytest.mark.parametrize("classes", [0, 2, 3])
-def test_another_seed_gives_another_model(kind, classes):
+def test_different_seeds_give_different_models(kind, classes):
     X, y = table(300, classes)
     estimator = EpiBoostClassifier if classes else EpiBoostRegressor
     options = {"ensemble": kind, "n_members": 2, "n_estimators": 10, "n_jobs": 1}
@@ -151,7 +155,7 @@ def test_another_seed_gives_another_model(kind, classes):
 
 
 @pytest.mark.parametrize("estimator", [EpiBoostRegressor, EpiBoostClassifier])
-def test_without_a_seed_every_fit_is_another(estimator):
+def test_fits_without_a_seed_differ(estimator):
     X, y = table(300, 0 if estimator is EpiBoostRegressor else 3)
     model = estimator(n_members=2, n_estimators=10, n_jobs=1)
     one = model.fit(X, y).predict_posterior(X).parameters
@@ -159,7 +163,7 @@ def test_without_a_seed_every_fit_is_another(estimator):
 
 
 @pytest.mark.parametrize("estimator", [EpiBoostRegressor, EpiBoostClassifier])
-def test_a_random_generator_is_used_and_moved_on(estimator):
+def test_a_random_generator_is_used_and_advanced(estimator):
     X, y = table(300, 0 if estimator is EpiBoostRegressor else 3)
     options = {"n_members": 2, "n_estimators": 10, "n_jobs": 1}
 
@@ -173,14 +177,14 @@ def test_a_random_generator_is_used_and_moved_on(estimator):
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_number_as_seed_may_be_of_any_whole_type():
+def test_a_seed_may_be_of_any_integer_type():
     X, y = table(300)
     options = {"n_members": 2, "n_estimators": 5, "n_jobs": 1}
     plain = EpiBoostRegressor(**options, random_state=11).fit(X, y).predict(X)
     np.testing.assert_array_equal(EpiBoostRegressor(**options, random_state=np.int64(11)).fit(X, y).predict(X), plain)
 
 
-def test_an_instruction_set_that_is_not_there_is_an_error_that_names_those_that_are(monkeypatch):
+def test_an_unavailable_instruction_set_is_an_error_that_names_the_available_ones(monkeypatch):
     monkeypatch.setenv(VARIABLE, "abacus")
     with pytest.raises(ValueError, match=rf"{VARIABLE} is 'abacus'; this machine has .*portable"):
         EpiBoostRegressor(n_estimators=2).fit(*table(300))

@@ -1,17 +1,11 @@
-"""Prediction beside a plain sum of leaf values, on every instruction set and for every shape of forest."""
+"""Prediction equals a plain sum of leaf values, on every instruction set and for every shape of forest."""
 
 import numpy as np
 import pytest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost._native import available_instruction_sets
 
 MEMBERS, TREES, ROWS = 2, 37, 300
-
-
-@pytest.fixture(params=available_instruction_sets())
-def instructions(request, monkeypatch):
-    monkeypatch.setenv("EPIBOOST_INSTRUCTIONS", request.param)
 
 
 def forest_of(depth, classes):
@@ -25,8 +19,8 @@ def forest_of(depth, classes):
     return model.fit(X, y).forest_, X
 
 
-def summed(forest, X, trees):
-    """Return raw scores: each tree's leaf value, shrunk by every later tree."""
+def raw_scores(forest, X, trees):
+    """Return raw scores: the sum of leaf values, each shrunk by every later tree."""
     bins = forest.bins.transform(X)
     scores = np.zeros((MEMBERS, len(X), forest.leaf.shape[3]))
     for member in range(MEMBERS):
@@ -39,30 +33,32 @@ def summed(forest, X, trees):
 
 @pytest.mark.parametrize("classes", [0, 2, 3, 4, 7])
 @pytest.mark.parametrize("depth", range(1, 9))
-@pytest.mark.usefixtures("instructions")
-def test_parameters_are_those_of_the_sum_of_leaf_values(depth, classes):
+@pytest.mark.usefixtures("core")
+def test_parameters_follow_from_the_sum_of_leaf_values(depth, classes):
     forest, X = forest_of(depth, classes)
     for prefixes in (None, (5, 16, 17, TREES)):
         parameters = forest.predict(X, prefixes=prefixes)
         for i, trees in enumerate(prefixes or (TREES,)):
-            scores = summed(forest, X, trees)
-            own = parameters[i :: len(prefixes or (TREES,))]
+            scores = raw_scores(forest, X, trees)
+            predicted = parameters[i :: len(prefixes or (TREES,))]
             if classes == 0:
                 location, scale = forest.objective.units
-                np.testing.assert_allclose(own[..., 0], location + scale * scores[..., 0], rtol=1e-5, atol=1e-6 * scale)
-                np.testing.assert_allclose(own[..., 1], (scale * np.exp(scores[..., 1])) ** 2, rtol=1e-5)
+                np.testing.assert_allclose(
+                    predicted[..., 0], location + scale * scores[..., 0], rtol=1e-5, atol=1e-6 * scale
+                )
+                np.testing.assert_allclose(predicted[..., 1], (scale * np.exp(scores[..., 1])) ** 2, rtol=1e-5)
             else:
                 if classes == 2:
                     scores = np.concatenate([np.zeros_like(scores), scores], axis=2)
                 odds = np.exp(scores - scores.max(axis=2, keepdims=True))
-                np.testing.assert_allclose(own, odds / odds.sum(axis=2, keepdims=True), atol=1e-6)
+                np.testing.assert_allclose(predicted, odds / odds.sum(axis=2, keepdims=True), atol=1e-6)
 
 
 @pytest.mark.parametrize("classes", [0, 2, 5])
 @pytest.mark.parametrize("depth", [2, 6, 7])
-@pytest.mark.usefixtures("instructions")
-def test_a_row_has_the_same_bits_alone_and_among_others(depth, classes):
+@pytest.mark.usefixtures("core")
+def test_a_row_has_the_same_bits_alone_and_in_a_table(depth, classes):
     forest, X = forest_of(depth, classes)
-    whole = forest.predict(X)
+    expected = forest.predict(X)
     for rows in (slice(0, 1), slice(7, 10), slice(64, 133), slice(299, 300)):
-        np.testing.assert_array_equal(forest.predict(X[rows]), whole[:, rows])
+        np.testing.assert_array_equal(forest.predict(X[rows]), expected[:, rows])

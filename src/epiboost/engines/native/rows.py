@@ -1,4 +1,4 @@
-"""The training rows as the native core takes them: bins, in an order of their own, one table a random order of them."""
+"""Training rows in the form that the native core needs: bins, in canonical order, one table per random order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,36 +7,40 @@ from itertools import chain, islice
 import numpy as np
 
 from epiboost._binning.bins import BinnedTable, Bins
-from epiboost._binning.canonical_rows import own_order
+from epiboost._binning.canonical_rows import canonical_order
 from epiboost._boosting.objectives import Objective, objective_of
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._encoding.encoding import Encoding
-from epiboost._encoding.fit import Left, fit_encoding
+from epiboost._encoding.fit import ResidualFunction, fit_encoding
 from epiboost._inputs.dataset import Dataset
 from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 
-_MOST_DEVIATIONS = 1e12  # squares of the target must fit single precision
-_STATISTIC_BINS = 63  # a statistic of categories is too noisy for more
-_FEW_STATISTIC_BINS = 31  # and of few rows it is noisier still
+_MAX_DEVIATIONS = 1e12  # squares of the target must fit single precision
+_STATISTIC_BINS = 63  # target statistics are too noisy for more
+_STATISTIC_BINS_OF_FEW_ROWS = 31  # and noisier still with few rows
 _MANY_ROWS = 16_000
-_LEAST_ORDERS = 3  # of the rows, where there are members enough
-_MOST_CELLS = 1 << 28  # of the encoded table, in all orders together, if there are more
-_SHARE_OF_TWINS = 0.5  # in a table of counts
-_PIECES_A_ROW = 4  # on average; more as long as there are not many in all
-_MANY_PIECES = 50_000
+_MIN_ORDERS = 3  # random orders of the rows, if there are so many members
+_MAX_ENCODED_CELLS = 1 << 28  # cells of the encoded tables of all orders together, unless `_MIN_ORDERS` need more
+_MIN_SHARE_OF_TWINS = 0.5  # in a table of counts
+_COPIES_PER_ROW = 4  # on average; more as long as the table stays small
+_MANY_COPIES = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class BinnedRows:
-    """Training rows, ready.
+    """Binned training rows in canonical order.
 
     Attributes
     ----------
+    bins : Bins
+    encoding : Encoding or None
+        Encoding of the categorical columns; None if there are none.
+    objective : Objective
     tables : list of arrays of shape (n, columns)
-        Bins, for each random order of the rows; one table where there are no categories.
+        Bins, for each random order of the rows; one table if there are no categories.
     y, weight : arrays of shape (n,)
-        Targets in their own units, and what each row counts for.
+        Targets in their own units, and weights.
     """
 
     bins: Bins
@@ -48,33 +52,32 @@ class BinnedRows:
 
 
 def bin_rows(
-    data: Dataset, specs: Sequence[MemberSpec], threads: int, given: Bins | None = None, *, left: Left
+    data: Dataset,
+    specs: Sequence[MemberSpec],
+    threads: int,
+    borders: Bins | None = None,
+    *,
+    residual_function: ResidualFunction,
 ) -> BinnedRows:
-    """Bin the numbers, encode the categories, bin what they became; put rows into an order of their own.
+    """Bin numeric columns, encode categorical columns, bin the encoded columns, and put rows into canonical order.
 
     Parameters
     ----------
-    given : Bins, optional
-        Borders to take instead of quantiles.
-    left : callable
-        Says what trees leave of a target, see `fit_encoding`.
+    borders : Bins, optional
+        Borders to use in place of quantiles.
+    residual_function : callable
+        Returns the residuals by which feature crosses are selected, see `fit_encoding`.
     """
     max_bins = specs[0].max_bins
-    if given is not None:
-        _check_given(given, data)
+    if borders is not None:
+        _check_borders(borders, data)
     if not any(data.sizes):
-        bins, codes = _binned_numbers(data, max_bins, threads, given)
-        rows, weight, _ = own_order(codes, data.y, data.weight)
-        y = data.y[rows]
-        return BinnedRows(bins, None, objective_of(y, weight, data.n_classes), [codes[rows]], y, weight)
+        return bin_numeric_rows(data, max_bins, threads, borders)
     sizes = np.asarray(data.sizes)
     numbers = data.X[:, sizes == 0]
     bins = Bins.fit(numbers, data.weight, max_bins, threads=threads)
     codes = bins.transform(numbers, threads=threads)
-    categories = np.nan_to_num(data.X[:, sizes > 0], nan=-1.0).astype(np.int32)
-    alike = np.concatenate([codes, np.ascontiguousarray(categories).view(np.uint8)], axis=1)
-    rows, weight, copies = own_order(alike, data.y, data.weight)
-    rows, weight = _in_pieces(rows, weight, weight if _are_counts(weight, copies, alike, rows) else copies)
+    rows, weight = _distinct_rows(data, codes, sizes)
     y = data.y[rows]
     objective = objective_of(y, weight, data.n_classes)
     encoding, tables = fit_encoding(
@@ -87,68 +90,80 @@ def bin_rows(
         n_classes=data.n_classes,
         seed=specs[0].seed,
         n_orders=len(specs),
-        left=left,
+        residual_function=residual_function,
     )
     first = next(tables)
-    most = min(max_bins, _STATISTIC_BINS if len(y) >= _MANY_ROWS else _FEW_STATISTIC_BINS)
-    bins = bins.joined(Bins.fit(first[:, numbers.shape[1] :], weight, most, threads=threads))
-    others = islice(tables, _orders_of(len(specs), first) - 1)
+    statistic_bins = min(max_bins, _STATISTIC_BINS if len(y) >= _MANY_ROWS else _STATISTIC_BINS_OF_FEW_ROWS)
+    bins = bins.joined(Bins.fit(first[:, numbers.shape[1] :], weight, statistic_bins, threads=threads))
+    others = islice(tables, _n_orders(len(specs), first) - 1)
     binned = [bins.transform(table, threads=threads) for table in chain([first], others)]
     return BinnedRows(bins, encoding, objective, binned, y, weight)
 
 
-def _orders_of(members: int, table: AnyArray) -> int:
-    """Return how many random orders of the rows there are: one a member, unless that would take too much memory."""
-    return min(members, max(_LEAST_ORDERS, _MOST_CELLS // table.size))
-
-
-def _binned_numbers(data: Dataset, max_bins: int, threads: int, given: Bins | None) -> tuple[Bins, Bytes]:
-    """Return the bins of a table of numbers; a table may come in bins already."""
+def bin_numeric_rows(data: Dataset, max_bins: int, threads: int, borders: Bins | None = None) -> BinnedRows:
+    """Bin a table of numbers, which may be binned already, and put rows into canonical order."""
     if isinstance(data.X, BinnedTable):
-        return data.X.bins, data.X.codes
-    bins = given or Bins.fit(data.X, data.weight, max_bins, threads=threads)
-    return bins, bins.transform(data.X, threads=threads)
-
-
-def _check_given(bins: Bins, data: Dataset) -> None:
-    if any(data.sizes):
-        message = "borders are for tables of numbers; this one has columns of categories"
-        raise ValueError(message)
-    if not isinstance(data.X, BinnedTable):
-        bins.check_width(data.X.shape[1])
-
-
-def _are_counts(weight: Floats, copies: Integers, alike: Bytes, rows: Integers) -> bool:
-    """Say whether weights tell how often rows were seen: in a table of counts, most rows differ by the target alone.
-
-    Else they say how much a row matters, often by its target.
-    """
-    if (copies > 1).any() or (weight != np.floor(weight)).any() or (weight == 1.0).all() or len(weight) == 1:
-        return False
-    hashes = native().hash_rows(alike[rows])  # rows come sorted by these
-    same = hashes[1:] == hashes[:-1]
-    return bool((np.append(same, False) | np.append(False, same)).mean() > _SHARE_OF_TWINS)
-
-
-def _in_pieces(rows: Integers, weight: Floats, copies: AnyArray) -> tuple[Integers, Floats]:
-    """Take rows that were seen several times apart.
-
-    One row in a random order is before or after another with all its weight, and then tells which target the other has.
-    In pieces they are shuffled into each other, as rows are that differ. Weights that are no counts make no pieces, in
-    which a row would see its own target.
-    """
-    most = max(_PIECES_A_ROW * len(rows), _MANY_PIECES)
-    pieces = np.maximum(np.floor(copies * min(1.0, most / copies.sum())), 1).astype(np.int64)
-    return np.repeat(rows, pieces), np.repeat(weight / pieces, pieces)
+        bins, codes = data.X.bins, data.X.codes
+    else:
+        bins = borders or Bins.fit(data.X, data.weight, max_bins, threads=threads)
+        codes = bins.transform(data.X, threads=threads)
+    rows, weight, _ = canonical_order(codes, data.y, data.weight)
+    y = data.y[rows]
+    return BinnedRows(bins, None, objective_of(y, weight, data.n_classes), [codes[rows]], y, weight)
 
 
 def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyArray, Floats, Floats]:
-    """Return bins, targets in the units of the score, and weights of rows that are watched."""
+    """Return bins, targets in the units of the score, and weights of the evaluation rows."""
     y = rows.objective.encode(data.y)
-    if not np.abs(y).max() < _MOST_DEVIATIONS:
-        message = f"eval_set holds targets that are more than {_MOST_DEVIATIONS:g} standard deviations off those of y"
+    if not np.abs(y).max() < _MAX_DEVIATIONS:
+        message = f"eval_set has targets more than {_MAX_DEVIATIONS:g} standard deviations away from those of y"
         raise ValueError(message)
     if isinstance(data.X, BinnedTable):
         return data.X.codes, y, data.weight
     table = data.X if rows.encoding is None else rows.encoding.transform(data.X)[0]
     return rows.bins.transform(table, threads=threads), y, data.weight
+
+
+def _n_orders(members: int, table: AnyArray) -> int:
+    """Return the number of random orders of the rows: one per member, unless that would take too much memory."""
+    return min(members, max(_MIN_ORDERS, _MAX_ENCODED_CELLS // table.size))
+
+
+def _check_borders(borders: Bins, data: Dataset) -> None:
+    if any(data.sizes):
+        message = "borders can be given for tables of numbers only; X has categorical columns"
+        raise ValueError(message)
+    if not isinstance(data.X, BinnedTable):
+        borders.check_width(data.X.shape[1])
+
+
+def _distinct_rows(data: Dataset, codes: Bytes, sizes: Integers) -> tuple[Integers, Floats]:
+    """Return rows in canonical order and their weights, given the bins of the numeric columns."""
+    categories = np.nan_to_num(data.X[:, sizes > 0], nan=-1.0).astype(np.int32)
+    identity = np.concatenate([codes, np.ascontiguousarray(categories).view(np.uint8)], axis=1)
+    rows, weight, copies = canonical_order(identity, data.y, data.weight)
+    return _split_copies(rows, weight, weight if _are_counts(weight, copies, identity, rows) else copies)
+
+
+def _are_counts(weight: Floats, copies: Integers, identity: Bytes, rows: Integers) -> bool:
+    """Return whether weights are counts of equal rows, not importances, which often depend on the target.
+
+    In a table of counts, most rows have a twin that differs in the target only.
+    """
+    if (copies > 1).any() or (weight != np.floor(weight)).any() or (weight == 1.0).all() or len(weight) == 1:
+        return False
+    hashes = native().hash_rows(identity[rows])  # ascending, since rows are in canonical order
+    same = hashes[1:] == hashes[:-1]
+    return bool((np.append(same, False) | np.append(False, same)).mean() > _MIN_SHARE_OF_TWINS)
+
+
+def _split_copies(rows: Integers, weight: Floats, copies: AnyArray) -> tuple[Integers, Floats]:
+    """Split merged rows into copies again, at most about `_COPIES_PER_ROW` per row.
+
+    In a random order, a merged row precedes or follows another with all its weight, which reveals the other's target.
+    Copies are shuffled among the other rows, as distinct rows are. Weights that are not counts are not split: the
+    copies of a row would see their own target.
+    """
+    most = max(_COPIES_PER_ROW * len(rows), _MANY_COPIES)
+    n_copies = np.maximum(np.floor(copies * min(1.0, most / copies.sum())), 1).astype(np.int64)
+    return np.repeat(rows, n_copies), np.repeat(weight / n_copies, n_copies)

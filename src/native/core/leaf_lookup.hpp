@@ -1,5 +1,5 @@
-// Values of one tree's leaves for a block of rows. With AVX-512, the 64 values of a tree of six levels lie in four registers
-// and are looked up by permutes.
+// Looks up the leaf values of one tree for a block of rows. With AVX-512, the 64 values of a tree of depth six are held in
+// four registers and looked up by permutes.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace epiboost {
 
-inline void look_up_plainly(const float* table, const std::uint8_t* index, float* __restrict found) {
+inline void look_up_portable(const float* table, const std::uint8_t* index, float* __restrict found) {
     for (std::size_t i = 0; i < block; ++i) found[i] = table[index[i]];
 }
 
-// found[i] = table[index[i]] for a block of rows and a table of one value a leaf.
+// found[i] = table[index[i]] for a block of rows and a table with one value per leaf.
 inline void look_up(const float* table, int leaves, const std::uint8_t* index, float* __restrict found) {
 #if defined(__AVX512BW__)
     if (leaves == 64) {
@@ -35,7 +35,7 @@ inline void look_up(const float* table, int leaves, const std::uint8_t* index, f
     }
 #endif
     static_cast<void>(leaves);
-    look_up_plainly(table, index, found);
+    look_up_portable(table, index, found);
 }
 
 }  // namespace epiboost

@@ -1,0 +1,249 @@
+"""Trained chains of the native engine: arrays, prediction, and the parts of a model file."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from epiboost._binning.bins import Bins
+from epiboost._boosting.objectives import Objective, objective_from_header
+from epiboost._boosting.recipe import MAX_DEPTH
+from epiboost._boosting.truncation import check_prefixes
+from epiboost._encoding.binned import BinnedEncoding
+from epiboost._encoding.encoding import Encoding
+from epiboost._files.checks import require_arrays, require_facts
+from epiboost._native import Predictor, native
+from epiboost._typing import AnyArray, Bytes, Floats
+from epiboost.engines.native.chains import Trees
+from epiboost.engines.threads import thread_count
+
+
+@dataclass(frozen=True)
+class NativeForest:
+    """Chains of symmetric trees as arrays.
+
+    Attributes
+    ----------
+    feature, threshold : arrays of shape (members, trees, depth)
+        Level d of a tree compares the bin of ``feature`` with ``threshold``. Bit d of the leaf index is set if the bin
+        is above it.
+    leaf : array of shape (members, trees, leaves, outputs)
+        Learning rate times the value of the weak learner.
+    count : array of shape (members,)
+        Number of trees in use.
+    decay : float
+        Factor on the score at each later tree: 1 - gamma * learning_rate.
+    evaluation : array of shape (members, trees)
+        Losses on the evaluation rows.
+    encoding : Encoding or None
+        Encoding of the categorical columns; None if there are none.
+    """
+
+    bins: Bins
+    objective: Objective
+    feature: AnyArray
+    threshold: AnyArray
+    leaf: AnyArray
+    count: AnyArray
+    decay: float
+    evaluation: Floats
+    n_jobs: int | str | None = None
+    encoding: Encoding | None = None
+    _predictors: dict[tuple[int, ...] | None, Predictor] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without the caches."""
+        state = {**self.__dict__, "_predictors": {}}
+        state.pop("_binned_encoding", None)
+        return state
+
+    @classmethod
+    def of(
+        cls,
+        trees: Trees,
+        *,
+        bins: Bins,
+        objective: Objective,
+        decay: float,
+        n_jobs: int | str | None,
+        encoding: Encoding | None = None,
+    ) -> "NativeForest":
+        """Return the forest of trained trees, without those that no member uses."""
+        kept = int(trees.n_trees.max())
+        return cls(
+            bins=bins,
+            objective=objective,
+            feature=np.ascontiguousarray(trees.feature[:, :kept]),
+            threshold=np.ascontiguousarray(trees.threshold[:, :kept]),
+            leaf=np.ascontiguousarray(trees.leaf[:, :kept]),
+            count=trees.n_trees,
+            decay=decay,
+            evaluation=trees.losses + np.log(objective.units[1]),
+            n_jobs=n_jobs,
+            encoding=encoding,
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that a table must have."""
+        return self.bins.n_features if self.encoding is None else self.encoding.n_features
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of codes per column, 0 for a numeric column."""
+        return (0,) * self.n_features if self.encoding is None else tuple(self.encoding.sizes.tolist())
+
+    @property
+    def n_trees(self) -> AnyArray:
+        """Number of trees per chain, shape (members,)."""
+        return self.count
+
+    def predict(self, table: AnyArray, *, prefixes: Sequence[int] | None = None) -> Floats:
+        """Return distribution parameters, shape (members, samples, outputs)."""
+        if table.ndim != 2 or table.shape[1] != self.n_features:  # noqa: PLR2004 (rows and columns)
+            message = f"the table must have {self.n_features} columns; got shape {table.shape}"
+            raise ValueError(message)
+        predictor = self._predictor(None if prefixes is None else tuple(int(prefix) for prefix in prefixes))
+        if self.encoding is None:
+            return self._parameters(predictor.predict, table, predictor)
+        encoding = self._binned_encoding
+        encoded, unseen = encoding.transform(table, threads=thread_count(self.n_jobs))
+        parameters = self._parameters(predictor.predict_bins, encoded, predictor)
+        rows = np.flatnonzero(unseen)
+        if len(parameters) > 1 and len(rows):  # rows with unseen categories are encoded differently for each member
+            imputed = encoding.impute_unseen(table[rows], encoded[rows], len(parameters))
+            parameters[:, rows] = self._predict_each(imputed, predictor)
+        return parameters
+
+    def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
+        """Return the header and the arrays of a model file."""
+        header: dict[str, Any] = {"objective": self.objective.to_header(), "decay": self.decay}
+        header["encoding"], statistics = (None, {}) if self.encoding is None else self.encoding.to_file()
+        return header, {
+            **statistics,
+            "borders": self.bins.borders,
+            "offsets": self.bins.offsets,
+            "feature": self.feature,
+            "threshold": self.threshold,
+            "leaf": self.leaf,
+            "count": self.count,
+            "evaluation": self.evaluation,
+        }
+
+    @classmethod
+    def from_file(
+        cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_jobs: int | str | None
+    ) -> "NativeForest":
+        """Build a forest from the parts of a model file; raise ValueError if they are inconsistent."""
+        bins = Bins.from_file(arrays["borders"], arrays["offsets"])
+        _check_arrays(header, arrays, bins.n_features)
+        encoding = None if header["encoding"] is None else Encoding.from_file(header["encoding"], arrays)
+        if encoding is not None and encoding.n_encoded != bins.n_features:
+            message = f"the encoding has {encoding.n_encoded} columns, the bins have {bins.n_features}"
+            raise ValueError(message)
+        return cls(
+            bins=bins,
+            objective=objective_from_header(header["objective"]),
+            feature=arrays["feature"],
+            threshold=arrays["threshold"],
+            leaf=arrays["leaf"],
+            count=arrays["count"],
+            decay=float(header["decay"]),
+            evaluation=arrays["evaluation"],
+            n_jobs=n_jobs,
+            encoding=encoding,
+        )
+
+    @cached_property
+    def _binned_encoding(self) -> BinnedEncoding:
+        """The bins of the encoding, which must not be None."""
+        if self.encoding is None:
+            message = "a forest without categories has no encoding"
+            raise TypeError(message)
+        return BinnedEncoding.of(self.encoding, self.bins)
+
+    def _parameters(
+        self,
+        predict: Callable[[AnyArray, int, int, Floats], None],
+        table: AnyArray,
+        predictor: Predictor,
+        first_chain: int = 0,
+        n_chains: int | None = None,
+    ) -> Floats:
+        """Return the parameters of some chains for a table of numbers or of bins."""
+        count = predictor.chains if n_chains is None else n_chains
+        parameters = np.empty((count * predictor.segments, len(table), predictor.parameters))
+        predict(table, thread_count(self.n_jobs), first_chain, parameters)
+        return parameters
+
+    def _predict_each(self, tables: Iterable[Bytes], predictor: Predictor) -> Floats:
+        """Return the parameters of each member for its own table of bins."""
+        predictions = []
+        for member, table in enumerate(tables):
+            chain, segment = divmod(member, predictor.segments)
+            predictions.append(self._parameters(predictor.predict_bins, table, predictor, chain, 1)[segment])
+        return np.stack(predictions)
+
+    def _predictor(self, prefixes: tuple[int, ...] | None) -> Predictor:
+        """Return the native predictor of these prefixes; cached."""
+        if prefixes not in self._predictors:
+            self._predictors[prefixes] = self._compile(prefixes)
+        return self._predictors[prefixes]
+
+    def _compile(self, prefixes: tuple[int, ...] | None) -> Predictor:
+        """Return a new native predictor, one segment per prefix.
+
+        Its leaf values include the shrinkage by the later trees of their segment.
+        """
+        members, trees = self.feature.shape[:2]
+        if prefixes is None:
+            end = self.count[:, np.newaxis].astype(np.int32)
+        else:
+            end = np.tile(np.asarray(check_prefixes(prefixes, trees), dtype=np.int32), (members, 1))
+        begin = np.concatenate([np.zeros((members, 1), dtype=np.int32), end[:, :-1]], axis=1)
+        position = np.arange(trees)
+        segment = (position[np.newaxis, :, np.newaxis] >= end[:, np.newaxis, :]).sum(axis=2)
+        segment_end = np.take_along_axis(end, np.minimum(segment, end.shape[1] - 1), axis=1)
+        shrinkage = self.decay ** np.maximum(segment_end - 1 - position, 0)
+        return native().Predictor(
+            self.bins.borders,
+            self.bins.offsets,
+            self.feature,
+            self.threshold,
+            (self.leaf * shrinkage[:, :, np.newaxis, np.newaxis]).astype(np.float32),
+            np.ascontiguousarray(end),
+            self.decay ** (end - begin).astype(np.float64),
+            self.objective.code,
+            self.objective.start,
+            *self.objective.units,
+        )
+
+
+_FILE_TYPES = {
+    "feature": (np.uint16, 3),
+    "threshold": (np.uint8, 3),
+    "leaf": (np.float32, 4),
+    "count": (np.int32, 1),
+    "evaluation": (np.float64, 2),
+}
+
+
+def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_columns: int) -> None:
+    require_arrays(arrays, _FILE_TYPES)
+    members, trees, depth = arrays["feature"].shape
+    outputs = len(objective_from_header(header["objective"]).start)
+    facts = {
+        "depth must be from 1 to 8": 1 <= depth <= MAX_DEPTH,
+        "there must be trees": members > 0 and trees > 0,
+        "threshold must have the shape of feature": arrays["threshold"].shape == arrays["feature"].shape,
+        "features must be columns of the table": bool((arrays["feature"] < n_columns).all()),
+        "leaf must hold a value for every leaf": arrays["leaf"].shape == (members, trees, 1 << depth, outputs),
+        "leaf values must be finite": bool(np.isfinite(arrays["leaf"]).all()),
+        "count must be the number of trees of each member": arrays["count"].shape == (members,)
+        and bool(((arrays["count"] > 0) & (arrays["count"] <= trees)).all()),
+        "decay must be above 0 and at most 1": 0.0 < float(header["decay"]) <= 1.0,
+        "evaluation must have one row per member": arrays["evaluation"].shape[0] == members,
+    }
+    require_facts(facts)

@@ -1,0 +1,82 @@
+// Bindings of bins: borders, bins of a table, and hashes of rows.
+#include "bins/bins.hpp"
+
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "bindings/arrays.hpp"
+#include "bindings/module.hpp"
+#include "core/noise.hpp"
+#include "core/threads.hpp"
+
+namespace epiboost {
+namespace {
+
+constexpr std::size_t min_parallel_rows = 4096;  // sorting fewer rows is faster than starting threads
+
+template <class T>
+std::vector<Result<double, 1>> find_borders(Matrix<T> table, Array<double, 1> weights, int max_bins, int threads) {
+    const StridedTable<T> numbers = strided(table);
+    std::vector<std::vector<double>> found(numbers.columns);
+    {
+        nb::gil_scoped_release release;
+        const int used = numbers.rows > min_parallel_rows ? threads : 1;
+        parallel_for(numbers.columns, 1, used, [&](std::size_t column, std::size_t) {
+            found[column] = quantile_borders(numbers, column, span_of(weights), max_bins);
+        });
+    }
+    std::vector<Result<double, 1>> borders;
+    for (const auto& column : found) {
+        NewArray<double, 1> copy({column.size()});
+        std::copy(column.begin(), column.end(), copy.data.get());
+        borders.push_back(copy.release());
+    }
+    return borders;
+}
+
+template <class T>
+Result<std::uint8_t, 2> bin_table(Matrix<T> table, Array<double, 1> borders, Array<std::int64_t, 1> offsets, int threads) {
+    const StridedTable<T> numbers = strided(table);
+    NewArray<std::uint8_t, 2> bins({numbers.rows, numbers.columns});
+    {
+        nb::gil_scoped_release release;
+        bin_rows(numbers, {span_of(borders), span_of(offsets)}, threads, bins.data.get());
+    }
+    return bins.release();
+}
+
+Result<std::uint64_t, 1> hash_rows(Array<std::uint8_t, 2> bins) {
+    const std::size_t columns = bins.shape(1);
+    NewArray<std::uint64_t, 1> hashes({bins.shape(0)});
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t row = 0; row < bins.shape(0); ++row) {
+            const std::uint8_t* bytes = bins.data() + row * columns;
+            std::uint64_t hash = columns;
+            for (std::size_t first = 0; first < columns; first += 8) {
+                std::uint64_t word = 0;
+                std::memcpy(&word, bytes + first, std::min<std::size_t>(8, columns - first));
+                hash = splitmix64(hash ^ word);
+            }
+            hashes.data[row] = hash;
+        }
+    }
+    return hashes.release();
+}
+
+}  // namespace
+
+void bind_bins(nb::module_& module) {
+    using namespace nb::literals;
+    const auto bind_tables = [&]<class T>(T) {
+        module.def("find_borders", &find_borders<T>, "table"_a, "weights"_a, "max_bins"_a, "threads"_a);
+        module.def("bin_table", &bin_table<T>, "table"_a, "borders"_a, "offsets"_a, "threads"_a);
+    };
+    bind_tables(double{});
+    bind_tables(float{});
+    module.def("hash_rows", &hash_rows, "bins"_a);
+}
+
+}  // namespace epiboost

@@ -1,0 +1,13 @@
+// The parts of the native module, one function per folder of sources.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace epiboost {
+
+void bind_bins(nanobind::module_& module);
+void bind_categories(nanobind::module_& module);
+void bind_training(nanobind::module_& module);
+void bind_prediction(nanobind::module_& module);
+
+}  // namespace epiboost

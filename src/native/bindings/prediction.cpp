@@ -1,0 +1,77 @@
+// Bindings of prediction: the predictor of a forest, and the decomposition of the variance.
+#include <nanobind/stl/tuple.h>
+
+#include <stdexcept>
+#include <tuple>
+
+#include "bindings/arrays.hpp"
+#include "bindings/module.hpp"
+#include "prediction/decomposition.hpp"
+#include "prediction/predictor.hpp"
+
+namespace epiboost {
+namespace {
+
+void make_predictor(Predictor* self, Array<double, 1> borders, Array<std::int64_t, 1> offsets, Array<std::uint16_t, 3> feature,
+                    Array<std::uint8_t, 3> threshold, Array<float, 4> leaf, Array<std::int32_t, 2> end, Array<double, 2> decay,
+                    int objective, Array<double, 1> start, double location, double scale) {
+    const ForestArrays forest{.members = feature.shape(0),
+                              .trees = feature.shape(1),
+                              .segments = end.shape(1),
+                              .depth = static_cast<int>(feature.shape(2)),
+                              .outputs = static_cast<int>(leaf.shape(3)),
+                              .feature = span_of(feature),
+                              .threshold = span_of(threshold),
+                              .leaf = span_of(leaf),
+                              .end = span_of(end),
+                              .decay = span_of(decay)};
+    const Link link{static_cast<Objective>(objective), {start.data(), start.data() + start.size()}, location, scale};
+    new (self) Predictor(forest, {span_of(borders), span_of(offsets)}, link);
+}
+
+// Writes to an array that NumPy allocated: for large arrays NumPy requests huge pages, which are faster to allocate.
+template <class T>
+void predict_parameters(const Predictor& predictor, Matrix<T> table, int threads, std::size_t first_chain,
+                        OutputArray<double, 3> parameters) {
+    const StridedTable<T> numbers = strided(table);
+    const ChainRange chains{first_chain, parameters.shape(0) / predictor.segments()};
+    if (parameters.shape(0) % predictor.segments() != 0 || first_chain + chains.count > predictor.chains() ||
+        parameters.shape(1) != numbers.rows || parameters.shape(2) != predictor.parameters()) {
+        throw std::invalid_argument("parameters must have the shape (chains * segments, rows, parameters)");
+    }
+    nb::gil_scoped_release release;
+    predictor.predict(numbers, chains, threads, parameters.data());
+}
+
+// Data and knowledge uncertainty per row, from parameters of shape (members, rows, 2).
+std::tuple<Result<double, 1>, Result<double, 1>> split_normal_variance(Array<double, 3> parameters) {
+    if (parameters.shape(0) < 1 || parameters.shape(2) != 2) {
+        throw std::invalid_argument("parameters must have the shape (members, rows, 2)");
+    }
+    NewArray<double, 1> data({parameters.shape(1)});
+    NewArray<double, 1> knowledge({parameters.shape(1)});
+    split_variance(parameters.data(), parameters.shape(0), parameters.shape(1), data.data.get(), knowledge.data.get());
+    return {data.release(), knowledge.release()};
+}
+
+}  // namespace
+
+void bind_prediction(nb::module_& module) {
+    using namespace nb::literals;
+    nb::class_<Predictor> predictor(module, "Predictor");
+    predictor
+        .def("__init__", &make_predictor, "borders"_a, "offsets"_a, "feature"_a, "threshold"_a, "leaf"_a, "end"_a, "decay"_a,
+             "objective"_a, "start"_a, "location"_a, "scale"_a)
+        .def_prop_ro("chains", &Predictor::chains)
+        .def_prop_ro("segments", &Predictor::segments)
+        .def_prop_ro("parameters", &Predictor::parameters);
+    const auto bind_predict = [&]<class T>(const char* name, T) {
+        predictor.def(name, &predict_parameters<T>, "table"_a, "threads"_a, "first_chain"_a, "parameters"_a);
+    };
+    bind_predict("predict", double{});
+    bind_predict("predict", float{});
+    bind_predict("predict_bins", std::uint8_t{});
+    module.def("split_normal_variance", &split_normal_variance, "parameters"_a);
+}
+
+}  // namespace epiboost

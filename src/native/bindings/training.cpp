@@ -1,0 +1,188 @@
+// Bindings of training: the recipe of a chain, the training rows, and the trainer.
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <stdexcept>
+#include <tuple>
+
+#include "bindings/arrays.hpp"
+#include "bindings/module.hpp"
+#include "core/noise.hpp"
+#include "training/trainer.hpp"
+
+namespace epiboost {
+namespace {
+
+using Progress = nb::typed<nb::callable, void(long)>;
+using TrainedArrays =
+    std::tuple<Result<std::uint16_t, 3>, Result<std::uint8_t, 3>, Result<float, 4>, Result<std::int32_t, 1>, Result<double, 2>>;
+
+void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int trees, int depth, double learning_rate,
+                 double l2, double shrink, double noise, double subsample, double variance_guard, double structure_rows,
+                 int patience) {
+    if (start.empty() || start.size() > max_outputs) throw std::invalid_argument("start: from 1 to 1024 outputs");
+    if (depth < 1 || depth > max_depth) throw std::invalid_argument("depth: from 1 to 8");
+    new (self) ChainRecipe{.objective = static_cast<Objective>(objective),
+                           .outputs = static_cast<int>(start.size()),
+                           .start = std::move(start),
+                           .trees = trees,
+                           .depth = depth,
+                           .learning_rate = learning_rate,
+                           .l2 = l2,
+                           .shrink = shrink,
+                           .noise = noise,
+                           .subsample = subsample,
+                           .variance_guard = variance_guard,
+                           .structure_rows = structure_rows,
+                           .patience = patience};
+}
+
+Table table_of(const Array<std::uint8_t, 2>& bins, const Array<std::int32_t, 1>& bin_counts) {
+    Table table;
+    table.rows = bins.shape(0);
+    table.columns = bins.shape(1);
+    table.by_row = {bins.data(), bins.size()};
+    table.by_column.assign(table.columns * padded(table.rows), 0);
+    table.bins.assign(bin_counts.data(), bin_counts.data() + bin_counts.size());
+    table.first_threshold.assign(table.columns, 1);
+    bool too_large = false;
+    for (std::size_t row = 0; row < table.rows; ++row) {
+        for (std::size_t c = 0; c < table.columns; ++c) {
+            const std::uint8_t bin = bins.data()[row * table.columns + c];
+            table.by_column[c * padded(table.rows) + row] = bin;
+            if (bin == 0) table.first_threshold[c] = 0;
+            too_large |= bin >= table.bins[c];
+        }
+    }
+    if (too_large) throw std::invalid_argument("bins must be below the bin_counts of their columns");
+    return table;
+}
+
+Target target_of(const Array<float, 1>& y, const Array<float, 1>& weight, const Array<std::uint32_t, 1>& keys) {
+    Target target;
+    const std::size_t n = padded(y.size());
+    target.y.assign(n, 0.0f);
+    target.weight.assign(n, 0.0f);
+    target.key.assign(n, 0);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        target.y[i] = y.data()[i];
+        target.weight[i] = weight.data()[i];
+        target.key[i] = keys.data()[i];
+        target.total_weight += weight.data()[i];
+    }
+    return target;
+}
+
+// A table and its target in the layout of the trainer. Only the array of bins is referenced, the others are copied.
+struct Sample {
+    Array<std::uint8_t, 2> bins;
+    Table table;
+    Target target;
+
+    Sample(Array<std::uint8_t, 2> binned, const Array<float, 1>& y, const Array<float, 1>& weight,
+           const Array<std::uint32_t, 1>& keys, const Array<std::int32_t, 1>& bin_counts)
+        : bins(std::move(binned)) {
+        const std::size_t rows = bins.shape(0);
+        if (rows < 1 || bins.shape(1) < 1 || bins.shape(1) > 65535 || bins.shape(1) != bin_counts.size() ||
+            y.size() != rows || weight.size() != rows || keys.size() != rows || rows >= 0xffffffffu) {
+            throw std::invalid_argument("bins, y, weight, keys and bin_counts must have matching sizes");
+        }
+        table = table_of(bins, bin_counts);
+        target = target_of(y, weight, keys);
+    }
+};
+
+std::vector<Rows> rows_of(const std::vector<const Sample*>& samples) {
+    if (samples.empty()) throw std::invalid_argument("samples must not be empty");
+    std::vector<Rows> rows;
+    for (const Sample* sample : samples) {
+        if (!sample || sample->table.rows != samples[0]->table.rows || sample->table.bins != samples[0]->table.bins) {
+            throw std::invalid_argument("samples must have the same number of rows and the same bin_counts");
+        }
+        rows.push_back({&sample->table, &sample->target});
+    }
+    return rows;
+}
+
+TrainedArrays train_members(const std::vector<const Sample*>& samples, const Sample* evaluation, Array<std::uint64_t, 1> seeds,
+                            const ChainRecipe& recipe, int threads, Progress progress) {
+    const std::vector<Rows> rows = rows_of(samples);
+    if (evaluation && evaluation->table.bins != samples[0]->table.bins) {
+        throw std::invalid_argument("evaluation must have the same bin_counts as the samples");
+    }
+    const Rows evaluation_rows = evaluation ? Rows{&evaluation->table, &evaluation->target} : Rows{};
+    const std::size_t members = seeds.size();
+    const std::size_t trees = recipe.trees;
+    const std::size_t depth = recipe.depth;
+    NewArray<std::uint16_t, 3> feature({members, trees, depth});
+    NewArray<std::uint8_t, 3> threshold({members, trees, depth});
+    NewArray<float, 4> leaf({members, trees, std::size_t{1} << depth, static_cast<std::size_t>(recipe.outputs)});
+    NewArray<std::int32_t, 1> count({members});
+    NewArray<double, 2> losses({members, evaluation ? trees : 0});
+    std::fill_n(losses.data.get(), losses.size, std::nan(""));  // remains for trees that early stopping skips
+    std::exception_ptr failure;
+    bool finished = false;
+    {
+        nb::gil_scoped_release release;
+        TrainingMonitor monitor([&](long done) {
+            nb::gil_scoped_acquire acquire;
+            try {
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                progress(done);
+                return true;
+            } catch (...) {
+                failure = std::current_exception();
+                return false;
+            }
+        });
+        finished = train(rows, evaluation_rows, recipe, span_of(seeds), threads, monitor,
+                         {feature.span(), threshold.span(), leaf.span(), count.span(), losses.span()});
+    }
+    if (failure) std::rethrow_exception(failure);
+    if (!finished) throw std::runtime_error("training was stopped");
+    return {feature.release(), threshold.release(), leaf.release(), count.release(), losses.release()};
+}
+
+// Langevin noise of one tree and output: standard Normal numbers, one per key.
+Result<float, 1> langevin_noise(std::uint64_t seed, std::uint64_t tree, Array<std::uint32_t, 1> keys, int output) {
+    NewArray<float, 1> noise({keys.size()});
+    const NoiseKey noise_key(seed, tree, Purpose::langevin, static_cast<std::uint64_t>(output / 2));
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        float pair[2];
+        normal_pair(noise_key, keys.data()[i], pair[0], pair[1]);
+        noise.data[i] = pair[output % 2];
+    }
+    return noise.release();
+}
+
+}  // namespace
+
+void bind_training(nb::module_& module) {
+    using namespace nb::literals;
+    nb::class_<ChainRecipe>(module, "ChainRecipe")
+        .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "trees"_a, "depth"_a, "learning_rate"_a, "l2"_a,
+             "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "patience"_a)
+        .def_prop_ro("objective", [](const ChainRecipe& recipe) { return static_cast<int>(recipe.objective); })
+        .def_ro("start", &ChainRecipe::start)
+        .def_ro("trees", &ChainRecipe::trees)
+        .def_ro("depth", &ChainRecipe::depth)
+        .def_ro("learning_rate", &ChainRecipe::learning_rate)
+        .def_ro("l2", &ChainRecipe::l2)
+        .def_ro("shrink", &ChainRecipe::shrink)
+        .def_ro("noise", &ChainRecipe::noise)
+        .def_ro("subsample", &ChainRecipe::subsample)
+        .def_ro("variance_guard", &ChainRecipe::variance_guard)
+        .def_ro("structure_rows", &ChainRecipe::structure_rows)
+        .def_ro("patience", &ChainRecipe::patience);
+    nb::class_<Sample>(module, "Sample")
+        .def(nb::init<Array<std::uint8_t, 2>, const Array<float, 1>&, const Array<float, 1>&, const Array<std::uint32_t, 1>&,
+                      const Array<std::int32_t, 1>&>(),
+             "bins"_a, "y"_a, "weight"_a, "keys"_a, "bin_counts"_a);
+    module.def("train", &train_members, "samples"_a, "evaluation"_a.none(), "seeds"_a, "recipe"_a, "threads"_a, "progress"_a);
+    module.def("langevin_noise", &langevin_noise, "seed"_a, "tree"_a, "keys"_a, "output"_a);
+}
+
+}  // namespace epiboost

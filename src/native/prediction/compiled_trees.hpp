@@ -1,0 +1,80 @@
+// A forest in the form that prediction reads.
+//
+// Splits are indices of `conditions`: a forest has few thousand distinct (feature, threshold) pairs, which are evaluated once
+// per row and then looked up. Leaf values are integer multiples of a unit that a batch of trees shares, so that their sums
+// are exact: the instruction set and the number of rows processed at once do not change them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/problem.hpp"
+
+namespace epiboost {
+
+constexpr std::size_t trees_per_batch = 16;  // sums of 16 twelve-bit halves fit 16 bits
+constexpr int value_bits = 24;               // of an integer leaf value, including its sign: as exact as single precision
+constexpr int half_bits = value_bits / 2;
+
+// Leaf values of one output of a tree of depth at most six, in the layout of register lookups.
+struct alignas(64) Halves {
+    std::int16_t upper[64] = {};
+    std::int16_t lower[64] = {};
+};
+
+// Arrays of a trained forest. Leaf values include the shrinkage by later trees of their segment.
+struct ForestArrays {
+    std::size_t members;
+    std::size_t trees;     // allocated trees per member
+    std::size_t segments;  // per member
+    int depth;
+    int outputs;
+    std::span<const std::uint16_t> feature;   // (members, trees, depth)
+    std::span<const std::uint8_t> threshold;  // (members, trees, depth)
+    std::span<const float> leaf;              // (members, trees, leaves, outputs)
+    std::span<const std::int32_t> end;        // (members, segments): one past the last tree of the segment
+    std::span<const double> decay;            // (members, segments): factor on the score before the segment
+};
+
+// A chain is divided into segments of consecutive trees. The prediction has one output per segment:
+//     score(s) = decay(s) * score(s - 1) + sum of the leaf values of the trees in segment s.
+// One pass over the trees thus gives every truncation of a chain.
+struct CompiledTrees {
+    struct Condition {
+        std::uint16_t feature;
+        std::uint8_t threshold;
+        auto operator<=>(const Condition&) const = default;
+    };
+    struct TreeBatch {
+        std::size_t first;  // index of the first tree
+        std::size_t trees;
+    };
+    struct Segment {
+        std::size_t first;  // index of the first batch
+        std::size_t end;
+        double decay;
+    };
+
+    explicit CompiledTrees(const ForestArrays& forest);
+
+    std::size_t leaves() const { return std::size_t{1} << depth; }
+
+    std::size_t members;
+    std::size_t segments_per_chain;
+    int depth;
+    int outputs;
+    std::vector<Condition> conditions;  // sorted
+    std::vector<Segment> segments;      // (members, segments)
+    std::vector<TreeBatch> batches;
+    std::vector<float> unit;           // (batches, outputs)
+    std::vector<std::uint32_t> split;  // (trees, depth): indices of conditions
+    std::vector<std::int32_t> value;   // (trees, leaves, outputs)
+    std::vector<Halves> halves;        // (trees, outputs); empty without register lookups
+
+  private:
+    void add_batch(const ForestArrays& forest, std::size_t first, std::size_t trees);
+};
+
+}  // namespace epiboost

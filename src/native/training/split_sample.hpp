@@ -1,0 +1,201 @@
+// The rows that choose the splits of one tree, with gradients rounded to small integers.
+//
+// Large tables use a new random sample for every tree, copied into consecutive memory for the histograms. Leaf values use all
+// rows (leaf_values.hpp). Rounding is stochastic, so that sums are unbiased.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "core/noise.hpp"
+#include "core/thread_group.hpp"
+#include "training/context.hpp"
+#include "training/gradients.hpp"
+#include "training/histogram.hpp"
+
+namespace epiboost {
+
+template <class Layout>
+class SplitSample {
+    using Word = typename Layout::Word;
+
+  public:
+    struct Share {  // one thread's rows
+        std::size_t first = 0;
+        std::size_t count = 0;
+        std::vector<std::int64_t> squares;  // sums of squared integer gradients, one per output
+    };
+
+    SplitSample(const TrainingContext& context, std::uint64_t seed, int threads)
+        : context_(context), seed_(seed), outputs_(context.recipe.outputs), width_(Layout::words(outputs_)), shares_(threads) {
+        std::size_t capacity = padded(context.table.rows);
+        if (context.samples_structure()) {
+            capacity = 0;
+            for (int rank = 0; rank < threads; ++rank) {
+                const ThreadGroup group{rank, threads, nullptr};
+                const std::size_t blocks = padded(context.table.rows) / block;
+                shares_[rank].first = capacity;
+                capacity += context.max_drawn((group.end(blocks) - group.begin(blocks)) * block);
+            }
+            bins_.resize(capacity * context.bundles.row_bytes() + block);
+        }
+        capacity_ = capacity;
+        words_.resize(capacity * width_);
+        unit_squared_.resize(outputs_);
+        for (auto& share : shares_) share.squares.resize(outputs_);
+    }
+
+    const std::uint8_t* by_row() const { return bins_.empty() ? context_.bundles.by_row() : bins_.data(); }
+    const Word* words() const { return words_.data(); }
+    const Share& share(int rank) const { return shares_[rank]; }
+
+    // Weights of the rows with subsampling, where rows of weight zero are not used; null without subsampling.
+    const float* weight() const { return weight_; }
+
+    struct Column {
+        const std::uint8_t* bins;  // the bin of row r is bins[r * stride]
+        std::size_t stride;
+    };
+    Column column(std::size_t index) const {
+        if (bins_.empty()) return {context_.table.column(index), 1};
+        return {bins_.data() + context_.bundles.shared() + context_.bundles.position(index), context_.bundles.row_bytes()};
+    }
+
+    // Squared units of the gradients, for scores. The outputs of a Normal are different quantities, so each is divided by its
+    // own sum of squares.
+    std::vector<float> squared_units() const {
+        if (context_.recipe.objective != Objective::normal) return unit_squared_;
+        std::vector<float> units(outputs_);
+        for (int k = 0; k < outputs_; ++k) {
+            std::int64_t squares = 0;
+            for (const auto& share : shares_) squares += share.squares[k];
+            units[k] = 1.0f / static_cast<float>(std::max<std::int64_t>(squares, 1));
+        }
+        return units;
+    }
+
+    // Draws, copies and rounds this thread's share of the rows.
+    void prepare(ThreadGroup group, int tree, const Gradients& gradients) {
+        std::vector<float> levels(outputs_);
+        for (int k = 0; k < outputs_; ++k) {
+            const float largest = gradients.largest(k);
+            const float unit = largest > 0.0f ? largest / context_.largest_level : 1.0f;
+            levels[k] = 1.0f / unit;
+            if (group.rank == 0) unit_squared_[k] = unit * unit;
+        }
+        Share& share = shares_[group.rank];
+        std::fill(share.squares.begin(), share.squares.end(), 0);
+        if (bins_.empty()) {
+            if (group.rank == 0) weight_ = context_.recipe.subsample < 1.0 ? gradients.weight() : nullptr;
+            round_rows(group, tree, gradients, levels.data(), share);
+        } else {
+            draw_rows(group, tree, gradients, levels.data(), share);
+        }
+    }
+
+  private:
+    void round_rows(ThreadGroup group, int tree, const Gradients& gradients, const float* levels, Share& share) {
+        const std::size_t blocks = padded(context_.table.rows) / block;
+        std::vector<std::int32_t> integers(static_cast<std::size_t>(outputs_) * block);
+        share.first = group.begin(blocks) * block;
+        share.count = std::min(group.end(blocks) * block, context_.table.rows) - share.first;
+        for (std::size_t b = group.begin(blocks); b < group.end(blocks); ++b) {
+            round_block(tree, b * block, gradients, levels, integers.data());
+            Layout::pack_block(integers.data(), outputs_, gradients.integer_weight() + b * block,
+                               words_.data() + b * block * width_);
+            add_squares(integers.data(), nullptr, block, share.squares);
+        }
+    }
+
+    void draw_rows(ThreadGroup group, int tree, const Gradients& gradients, const float* levels, Share& share) {
+        const std::size_t blocks = padded(context_.table.rows) / block;
+        const std::size_t end = group.rank + 1 < group.size ? shares_[group.rank + 1].first : capacity_;
+        std::vector<std::int32_t> integers(static_cast<std::size_t>(outputs_) * block);
+        std::vector<Word> packed(static_cast<std::size_t>(width_) * block);
+        std::uint32_t drawn[block];
+        std::size_t next = share.first;
+        for (std::size_t b = group.begin(blocks); b < group.end(blocks); ++b) {
+            const std::size_t count = std::min(draw(tree, b * block, gradients.weight(), drawn), end - next);
+            if (count == 0) continue;
+            round_block(tree, b * block, gradients, levels, integers.data());
+            Layout::pack_block(integers.data(), outputs_, gradients.integer_weight() + b * block, packed.data());
+            add_squares(integers.data(), drawn, count, share.squares);
+            for (std::size_t i = 0; i < count; ++i) copy_row(drawn[i], packed.data(), next + i);
+            next += count;
+        }
+        share.count = next - share.first;
+    }
+
+    // Writes the rows of a block that are in the sample; returns their number.
+    std::size_t draw(int tree, std::size_t row, const float* weight, std::uint32_t* drawn) const {
+        bool is_drawn[block];
+        const NoiseKey noise_key(seed_, tree, Purpose::structure, 0);
+        const std::uint32_t limit = limit_for_probability(context_.structure_share);
+        for (std::size_t i = 0; i < block; ++i) {
+            is_drawn[i] = weight[row + i] > 0.0f && noise_key.bits(context_.target.key[row + i]) < limit;
+        }
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < block; ++i) {
+            drawn[count] = static_cast<std::uint32_t>(row + i);
+            count += is_drawn[i];
+        }
+        return count;
+    }
+
+    // Stochastic rounding: floor(gradient / unit + u) with u uniform on (0, 1). Two outputs share 32 random bits.
+    void round_block(int tree, std::size_t row, const Gradients& gradients, const float* levels,
+                     std::int32_t* __restrict integers) const {
+        const std::uint32_t* key = context_.target.key.data() + row;
+        std::uint32_t bits[block];
+        for (int k = 0; k < outputs_; ++k) {
+            if (k % 2 == 0) {
+                const NoiseKey noise_key(seed_, tree, Purpose::rounding, k / 2);
+                for (std::size_t i = 0; i < block; ++i) bits[i] = noise_key.bits(key[i]);
+            }
+            const float* gradient = gradients.of(k) + row;
+            const int shift = k % 2 ? 16 : 0;
+            const float level = levels[k];
+            constexpr float offset = 256.0f;  // makes the number positive, so that truncation rounds down
+            for (std::size_t i = 0; i < block; ++i) {
+                const std::int32_t half = static_cast<std::int32_t>((bits[i] >> shift) & 0xffffu);
+                const float uniform = (static_cast<float>(half) + 0.5f) * 0x1p-16f;
+                integers[k * block + i] = static_cast<std::int32_t>(gradient[i] * level + uniform + offset) - 256;
+            }
+        }
+    }
+
+    void add_squares(const std::int32_t* integers, const std::uint32_t* drawn, std::size_t count,
+                     std::vector<std::int64_t>& squares) const {
+        if (context_.recipe.objective != Objective::normal) return;
+        for (int k = 0; k < outputs_; ++k) {
+            std::int32_t sum = 0;
+            const std::int32_t* gradient = integers + k * block;
+            if (count == block) {  // rows that are not drawn are zero
+                for (std::size_t i = 0; i < block; ++i) sum += gradient[i] * gradient[i];
+            } else {
+                for (std::size_t i = 0; i < count; ++i) sum += gradient[drawn[i] % block] * gradient[drawn[i] % block];
+            }
+            squares[k] += sum;
+        }
+    }
+
+    void copy_row(std::size_t row, const Word* packed, std::size_t position) {
+        const std::size_t bytes = context_.bundles.row_bytes();
+        std::memcpy(bins_.data() + position * bytes, context_.bundles.by_row() + row * bytes, bytes);
+        for (int k = 0; k < width_; ++k) words_[position * width_ + k] = packed[row % block * width_ + k];
+    }
+
+    const TrainingContext& context_;
+    std::uint64_t seed_;
+    int outputs_;
+    int width_;
+    std::size_t capacity_ = 0;
+    std::vector<Share> shares_;
+    std::vector<std::uint8_t> bins_;  // bins of the drawn rows; empty if all rows are used
+    std::vector<Word> words_;
+    const float* weight_ = nullptr;
+    std::vector<float> unit_squared_;
+};
+
+}  // namespace epiboost

@@ -1,0 +1,124 @@
+"""The native core grows the same trees as the reference trainer in NumPy."""
+
+import numpy as np
+import pytest
+
+from epiboost._binning.bins import Bins
+from tests.support import reference
+from tests.support.native_core import OBJECTIVES, WEIGHTS, recipe_of, small_table, train
+
+ENSEMBLES = {
+    "single": {},
+    "sgb": {"subsample": 0.5},
+    "sglb": {"noise": 0.3, "shrink": 0.05},
+    "guarded": {"noise": 0.3, "shrink": 0.05, "variance_guard": 10.0},
+    "noise and sampling": {"noise": 0.3, "shrink": 0.05, "subsample": 0.7},
+    "no leaf regularisation": {"l2": 0.0},
+    "structure on a sample": {"noise": 0.3, "shrink": 0.05, "structure_rows": 100.0},
+}
+
+
+def assert_trees_equal(trained, sample, counts, recipe):
+    feature, threshold, leaf, *_ = trained
+    codes, y, weight, keys = sample
+    expected = reference.train(codes, counts, y.astype(float), weight.astype(float), keys, recipe, 99)
+    np.testing.assert_array_equal(feature[0], expected.feature)
+    np.testing.assert_array_equal(threshold[0], expected.threshold)
+    np.testing.assert_allclose(leaf[0], expected.leaf, rtol=2e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_trees_equal_those_of_the_reference(core, objective, ensemble, weights, missing):
+    sample, counts = small_table(objective, weights, missing=missing)
+    recipe = recipe_of(objective, **ENSEMBLES[ensemble])
+    trained = train(core, sample, counts, recipe)
+    assert trained[3].tolist() == [recipe.trees]
+    assert_trees_equal(trained, sample, counts, recipe)
+
+
+def wide_table(columns, classes, *, n=300, seed=0):
+    """Return a table with many columns and bins, for a Normal (no classes) or for many classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, columns))
+    signal = X[:, 0] + X[:, -1] ** 2 + 0.3 * rng.normal(size=n)
+    bins = Bins.fit(X, np.ones(n), 255)
+    y = (signal - signal.mean()) / signal.std()
+    if classes:
+        y = np.searchsorted(np.quantile(y, np.arange(1, classes) / classes), y).astype(float)
+    keys = np.arange(n, dtype=np.uint32)
+    return (bins.transform(X), y.astype(np.float32), np.ones(n, dtype=np.float32), keys), bins.counts
+
+
+@pytest.mark.parametrize(("columns", "classes"), [(9, 0), (17, 0), (9, 5), (3, 12), (2, 20)])
+def test_trees_of_wide_tables_and_many_classes_equal_the_reference(core, columns, classes):
+    sample, counts = wide_table(columns, classes)
+    start = (-np.log(classes),) * classes if classes else (0.0, 0.0)
+    recipe = reference.Recipe(
+        objective="categorical" if classes else "normal", outputs=len(start), start=start, trees=2, depth=2, noise=0.1
+    )
+    assert_trees_equal(train(core, sample, counts, recipe), sample, counts, recipe)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_trees_of_several_threads_equal_the_reference(core, objective):
+    sample, counts = small_table(objective, "integer", missing=True, n=5000)
+    recipe = recipe_of(objective, trees=2, depth=2, noise=0.1)
+    assert_trees_equal(train(core, sample, counts, recipe, threads=3), sample, counts, recipe)
+
+
+def table_with_few_bins(objective, *, n=1500, seed=0):
+    """Return a table whose columns have few bins, some with missing values, between two columns with many."""
+    rng = np.random.default_rng(seed)
+    sample, _ = small_table(objective, "integer", missing=False, n=n, seed=seed)
+    values = [200, 2, 2, 20, 1, 3, 7, 2, 12, 2, 5, 200]
+    X = np.stack([rng.integers(0, most, n) for most in values], axis=1).astype(np.float64)
+    for column, borders in ((1, [0.5]), (3, np.linspace(-2, 2, 20)), (5, [0.0, 1.0]), (6, np.arange(-3, 3))):
+        X[:, column] = np.digitize(sample[1] + rng.normal(size=n), borders)
+    X[rng.random(n) < 0.2, 6] = np.nan
+    X[rng.random(n) < 0.2, 7] = np.nan
+    bins = Bins.fit(X, np.ones(n), 255)
+    return (bins.transform(X), *sample[1:]), bins.counts
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("ensemble", ["sglb", "sgb", "structure on a sample"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_trees_of_bundled_columns_equal_the_reference(core, objective, ensemble, threads):
+    sample, counts = table_with_few_bins(objective)
+    options = ENSEMBLES[ensemble] | ({"structure_rows": 900.0} if "structure_rows" in ENSEMBLES[ensemble] else {})
+    recipe = recipe_of(objective, trees=3, depth=4, **options)
+    assert_trees_equal(train(core, sample, counts, recipe, threads=threads), sample, counts, recipe)
+
+
+@pytest.mark.parametrize(("classes", "values"), [(5, 4), (12, 2), (40, 2), (2, 3)])
+def test_trees_of_bundled_columns_and_many_classes_equal_the_reference(core, classes, values):
+    rng = np.random.default_rng(0)
+    n, columns = 1500, 12
+    codes = rng.integers(1, values + 1, size=(n, columns)).astype(np.uint8)
+    y = ((codes[:, 0] + 2 * codes[:, 5] + 3 * codes[:, 11] + rng.integers(0, 2, n)) % classes).astype(np.float32)
+    sample = (codes, y, np.ones(n, dtype=np.float32), np.arange(n, dtype=np.uint32))
+    counts = np.full(columns, values + 1, dtype=np.int32)
+    start = (0.0,) if classes == 2 else (-np.log(classes),) * classes
+    objective = "bernoulli" if classes == 2 else "categorical"
+    recipe = reference.Recipe(objective=objective, outputs=len(start), start=start, trees=2, depth=3, noise=0.1)
+    assert_trees_equal(train(core, sample, counts, recipe), sample, counts, recipe)
+
+
+@pytest.mark.parametrize("depth", [1, 8])
+def test_trees_of_any_depth_equal_the_reference(core, depth):
+    sample, counts = small_table("normal", "one", missing=False)
+    recipe = recipe_of("normal", depth=depth, trees=3, noise=0.3)
+    assert_trees_equal(train(core, sample, counts, recipe), sample, counts, recipe)
+
+
+def test_strong_shrinkage_over_many_trees_equals_the_reference(core):
+    # each step halves the score, so that the stored scores are rescaled many times
+    sample, counts = small_table("normal", "one", missing=False)
+    recipe = recipe_of("normal", trees=80, depth=1, learning_rate=0.5, shrink=1.0, noise=0.1)
+    *_, leaf, _, _ = train(core, sample, counts, recipe)
+    codes, y, weight, keys = sample
+    expected = reference.train(codes, counts, y.astype(float), weight.astype(float), keys, recipe, 99)
+    np.testing.assert_allclose(leaf[0], expected.leaf, rtol=1e-4, atol=1e-5)

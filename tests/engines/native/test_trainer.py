@@ -1,0 +1,139 @@
+"""The native trainer: samples, evaluation losses, early stopping and huge tables."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from epiboost._boosting.objectives import Normal
+from epiboost._boosting.recipe import Recipe
+from epiboost._boosting.step_sizes import steps_of
+from epiboost._native import native
+from epiboost.engines.native.recipe import ChainRecipe
+from tests.support.native_core import OBJECTIVES, recipe_of, small_table, train
+
+
+def chain_recipe(n, **options):
+    spec = Recipe(**options).specs(0)[0]
+    return ChainRecipe.of(spec, Normal(0.0, 1.0), steps_of(spec, Normal(0.0, 1.0), float(n)))
+
+
+def test_the_native_recipe_has_the_fields_of_the_python_recipe(core):
+    recipe = ChainRecipe(
+        objective=2,
+        start=(0.5, 0.25, 0.125),
+        trees=3,
+        depth=4,
+        learning_rate=0.5,
+        l2=6.0,
+        shrink=0.7,
+        noise=0.8,
+        subsample=0.9,
+        variance_guard=10.0,
+        structure_rows=11.0,
+        patience=12,
+    )
+    made = recipe.to_native()
+    assert isinstance(made, core.ChainRecipe)
+    for name in ChainRecipe.__dataclass_fields__:
+        value = getattr(made, name)
+        assert (tuple(value) if name == "start" else value) == getattr(recipe, name), name
+
+
+@pytest.mark.parametrize("fault", [{"depth": 0}, {"depth": 9}, {"start": ()}, {"start": (0.0,) * 1025}])
+def test_a_recipe_that_does_not_fit_the_native_arrays_is_an_error(fault):
+    with pytest.raises(ValueError, match=next(iter(fault))):
+        replace(chain_recipe(64), **fault).to_native()
+
+
+def test_members_use_the_samples_in_turn():
+    random = np.random.default_rng(0)
+    n, counts = 5000, np.array([20, 20], dtype=np.int32)
+    y, weight, keys = (
+        random.normal(size=n).astype(np.float32),
+        np.ones(n, dtype=np.float32),
+        np.arange(n, dtype=np.uint32),
+    )
+    codes = [random.integers(1, 20, size=(n, 2)).astype(np.uint8) for _ in range(2)]
+    recipe = chain_recipe(n, n_estimators=5, temperature=3.0).to_native()
+    core = native()
+
+    def trained(samples, seeds, threads):
+        samples = [core.Sample(table, y, weight, keys, counts) for table in samples]
+        return core.train(samples, None, np.array(seeds, dtype=np.uint64), recipe, threads, lambda _done: None)
+
+    alone = [trained([codes[member % 2]], [member], 1) for member in range(3)]
+    for threads in (1, 2, 4):
+        for position, arrays in enumerate(trained(codes, [0, 1, 2], threads)):
+            np.testing.assert_array_equal(arrays, np.concatenate([one[position] for one in alone]))
+
+
+def test_inconsistent_samples_are_errors():
+    core, ones = native(), np.ones(64, dtype=np.float32)
+    keys = np.arange(64, dtype=np.uint32)
+
+    def sample(columns, bins=8):
+        table = np.ones((64, columns), dtype=np.uint8)
+        return core.Sample(table, ones, ones, keys, np.full(columns, bins, dtype=np.int32))
+
+    recipe = chain_recipe(64, n_estimators=2).to_native()
+    seeds = np.array([1], dtype=np.uint64)
+    for samples in ([], [None], [sample(2), sample(3)], [sample(2), sample(2, 9)]):
+        with pytest.raises((ValueError, TypeError)):
+            core.train(samples, None, seeds, recipe, 1, lambda _done: None)
+    with pytest.raises(ValueError, match="evaluation"):
+        core.train([sample(2)], sample(1), seeds, recipe, 1, lambda _done: None)
+
+
+def test_a_bin_above_the_bin_count_of_its_column_is_an_error(core):
+    codes, ones = np.full((10, 1), 3, dtype=np.uint8), np.ones(10, dtype=np.float32)
+    with pytest.raises(ValueError, match="bins must be below the bin_counts of their columns"):
+        core.Sample(codes, ones, ones, np.arange(10, dtype=np.uint32), np.array([3], dtype=np.int32))
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_evaluation_loss_is_the_likelihood_of_the_truncated_chain(core, objective):
+    sample, counts = small_table(objective, "real", missing=True)
+    recipe = recipe_of(objective, noise=0.3, shrink=0.05)
+    evaluation, _ = small_table(objective, "real", missing=True, n=70, seed=1)
+    feature, threshold, leaf, _, losses = train(core, sample, counts, recipe, evaluation=evaluation)
+    codes, y, weight, _ = evaluation
+    score = np.zeros((len(y), recipe.outputs))
+    for tree in range(recipe.trees):
+        number = np.zeros(len(y), dtype=int)
+        for level in range(recipe.depth):
+            number |= (codes[:, feature[0, tree, level]] > threshold[0, tree, level]).astype(int) << level
+        score = (1 - recipe.shrink * recipe.learning_rate) * score + leaf[0, tree][number]
+        loss = negative_log_likelihood(objective, score + np.array(recipe.start), y)
+        assert losses[0, tree] == pytest.approx(np.average(loss, weights=weight), rel=1e-5)
+
+
+def negative_log_likelihood(objective, score, y):
+    if objective == "normal":
+        return 0.5 * np.log(2 * np.pi) + score[:, 1] + 0.5 * ((y - score[:, 0]) / np.exp(score[:, 1])) ** 2
+    if objective == "bernoulli":
+        return np.log1p(np.exp(-np.where(y > 0, score[:, 0], -score[:, 0])))
+    return np.log(np.exp(score).sum(axis=1)) - score[np.arange(len(y)), y.astype(int)]
+
+
+def test_early_stopping_keeps_the_trees_up_to_the_best_loss(core):
+    sample, counts = small_table("normal", "one", missing=False)
+    evaluation, _ = small_table("normal", "one", missing=False, n=70, seed=1)
+    recipe = recipe_of("normal", trees=300, noise=0.3)
+    *_, count, losses = train(core, sample, counts, recipe, evaluation=evaluation, patience=10)
+    assert 0 < count[0] < 300
+    assert losses[0, : count[0] + 10].argmin() == count[0] - 1
+
+
+def test_members_of_a_huge_table_do_not_depend_on_the_number_of_threads(core):
+    rng = np.random.default_rng(0)
+    n = (1 << 22) + 100
+    codes = rng.integers(0, 16, size=(n, 1)).astype(np.uint8)
+    y = (codes[:, 0] > 5).astype(np.float32) + rng.normal(size=n).astype(np.float32)
+    sample = (codes, y, np.ones(n, dtype=np.float32), np.arange(n, dtype=np.uint32))
+    counts = np.array([17], dtype=np.int32)
+    recipe = recipe_of("normal", trees=2, depth=1, noise=0.5, structure_rows=1000.0)
+    one, two = (train(core, sample, counts, recipe, seeds=(1, 2), threads=threads) for threads in (1, 2))
+    for arrays in zip(one, two, strict=True):
+        np.testing.assert_array_equal(*arrays)
+    assert not np.array_equal(one[2][0], one[2][1])
