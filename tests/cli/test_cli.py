@@ -206,7 +206,7 @@ def test_another_engine_trains_and_an_ensemble_it_has_not_is_named(train, tmp_pa
     assert EpiBoostRegressor.load(tmp_path / "forest.epib").engine == "forest"
     result = epiboost("fit", train, "-o", tmp_path / "forest.epib", *options)
     assert result.exit_code == 1
-    assert "engine='forest' has the ensembles 'sgb', 'virtual', 'single'; got ensemble='sglb'" in result.output
+    assert "engine='forest' supports the ensembles 'sgb', 'virtual', 'single'; got ensemble='sglb'" in result.output
 
 
 def test_version_is_that_of_the_package():

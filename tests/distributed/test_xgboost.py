@@ -12,17 +12,17 @@ import pytest
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._boosting.gradient_grid import on_grid
 from epiboost._boosting.recipe import Recipe
-from epiboost._boosting.step_sizes import steps_of
-from epiboost._boosting.variance_guard import totals_here
+from epiboost._boosting.step_sizes import step_sizes
+from epiboost._boosting.variance_guard import local_leaf_sums
 from epiboost._inputs.table import KnownColumns, check_regression_target, check_table
 from epiboost.distributed.partitions import aligned_partitions, some_rows
 from epiboost.distributed.rows import checked_parts, partitioned_rows
 from epiboost.engines.xgboost import distributed as xgboost_dask
 from epiboost.engines.xgboost import leaves as xgboost_leaves
-from epiboost.engines.xgboost import workers as xgboost_crew
+from epiboost.engines.xgboost import workers as xgboost_workers
 from epiboost.engines.xgboost.distributed import DistributedObjective
-from epiboost.engines.xgboost.leaves import totals_of_workers
-from epiboost.engines.xgboost.workers import Crew, fields_of, row_numbers
+from epiboost.engines.xgboost.leaves import distributed_leaf_sums
+from epiboost.engines.xgboost.workers import WorkerGroup, fields_of, row_numbers
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -80,7 +80,7 @@ def gradients(table, parts, order, seed=7, tree_calls=3):
     fields = [fields_of(part, 2) for part in got]
     matrix = xgboost.DMatrix(**{name: np.concatenate([one[name] for one in fields]) for name in fields[0]})
     spec = Recipe(n_estimators=5, temperature=100.0).specs(seed)[0]
-    objective = DistributedObjective(rows.objective, steps_of(spec, rows.objective, rows.total), spec)
+    objective = DistributedObjective(rows.objective, step_sizes(spec, rows.objective, rows.total), spec)
     for _ in range(tree_calls):
         gradient, _ = objective(np.zeros((matrix.num_row(), 2)), matrix)
     return row_numbers(matrix), gradient
@@ -139,15 +139,15 @@ def models(estimator):
 def placements(monkeypatch):
     """How many rows each worker had, matrix by matrix."""
     noted = []
-    make = Crew._matrix
+    make = WorkerGroup._matrix
 
-    def noting(crew):
-        matrix = make(crew)
-        sizes = {part.key: size for part, size in zip(crew.parts, crew.sizes, strict=True)}
+    def noting(group):
+        matrix = make(group)
+        sizes = {part.key: size for part, size in zip(group.parts, group.sizes, strict=True)}
         noted.append(sorted(sum(sizes[part.key] for part in parts) for parts in matrix.worker_map.values()))
         return matrix
 
-    monkeypatch.setattr(Crew, "_matrix", noting)
+    monkeypatch.setattr(WorkerGroup, "_matrix", noting)
     return noted
 
 
@@ -159,7 +159,7 @@ def test_the_bits_do_not_depend_on_partitions_or_on_where_they_are(table, placem
     first = EpiBoostRegressor(**options).fit(*cut(table, 5))
     assert np.corrcoef(first.predict(X), y)[0, 1] > 0.8
     monkeypatch.setattr(
-        xgboost_crew, "dealt", lambda sizes, workers: [workers[place > 0] for place in range(len(sizes))]
+        xgboost_workers, "dealt", lambda sizes, workers: [workers[place > 0] for place in range(len(sizes))]
     )
     again, other = (EpiBoostRegressor(**options).fit(*cut(table, parts)) for parts in (5, 7))
     assert models(first) == models(again) == models(other)
@@ -251,8 +251,8 @@ def test_workers_sum_leaves_up_as_one_that_has_all_rows(monkeypatch):
     network = Network(3)
     monkeypatch.setattr(xgboost_leaves, "require", lambda *_, **__: network)
     cuts = [slice(0, 200), slice(200, 250), slice(250, 600)]
-    parts = network.run(totals_of_workers, [[column[cut] for column in rows] for cut in cuts])
-    for together, whole in zip(zip(*parts, strict=True), totals_here(*rows), strict=True):
+    parts = network.run(distributed_leaf_sums, [[column[cut] for column in rows] for cut in cuts])
+    for together, whole in zip(zip(*parts, strict=True), local_leaf_sums(*rows), strict=True):
         np.testing.assert_allclose(np.concatenate(together), whole)
         assert len(np.unique(np.round(whole, 9))) == 5
 

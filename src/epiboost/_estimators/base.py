@@ -27,7 +27,8 @@ from epiboost._typing import AnyArray, Family, Floats
 from epiboost.distributed.fit import PartitionedFit
 from epiboost.distributed.members import ON_CLUSTER
 from epiboost.distributed.scoring import lazily
-from epiboost.engines import Engine, Forest, check_asked, engine_named, forest_from_file
+from epiboost.engines.base import Engine, Forest
+from epiboost.engines.registry import check_data, check_parameters, engine_named, forest_from_file
 
 _KINDS_OF_FILES = ("EpiBoostRegressor", "EpiBoostClassifier", "CalibratedRegressor", "CalibratedClassifier")
 
@@ -197,8 +198,7 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
         if model.vocabularies_ and len(model.vocabularies_) != model.n_features_in_:
             message = f"there are {len(model.vocabularies_)} vocabularies for {model.n_features_in_} columns"
             raise ValueError(message)
-        sizes = getattr(model.forest_, "sizes", None)  # an engine need not keep them
-        if sizes is not None and sizes != (_sizes(model.vocabularies_) or (0,) * model.n_features_in_):
+        if model.forest_.n_codes != (_sizes(model.vocabularies_) or (0,) * model.n_features_in_):
             message = "the vocabularies do not have as many values as the encoding has codes"
             raise ValueError(message)
         model._labels_from_file(arrays)
@@ -215,6 +215,7 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             (names is not None and len(names) != model.n_features_in_)
             or (None if prefixes is None else tuple(prefixes)) != recipe.prefixes
             or probe.shape[0] != recipe.n_members_in_all
+            or model._known_family not in {model._family, "mean"}
             or probe.shape[2] != (1 if model._known_family == "mean" else model._n_outputs)
         ):
             message = "names, prefixes, members or classes disagree"
@@ -240,6 +241,7 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
             message = f"Found {n_rows} sample(s) of positive weight while a minimum of 2 is required."
             raise ValueError(message)
         self.ground_ = self._ground(rows[0].X)
+        check_data(engine, str(self.engine), rows[0])
         seed = self._seed()
         with progress_bar("Training", enabled=bool(self.verbose)) as progress:
             # the rows are the engine's own, which may let go of them: of a large table every copy counts
@@ -287,8 +289,8 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
         """Return the engine, having checked that it can do what is asked."""
         engine = engine_named(self.engine, n_jobs=self.n_jobs, params=self.engine_params)
         defaults = {name: of.default for name, of in inspect.signature(type(self).__init__).parameters.items()}
-        check_asked(engine, str(self.engine), self.get_params(deep=False), defaults)
-        if self.n_jobs == ON_CLUSTER and not getattr(engine, "trains_on_cluster", False):
+        check_parameters(engine, str(self.engine), self.get_params(deep=False), defaults)
+        if self.n_jobs == ON_CLUSTER and not engine.capabilities.cluster:
             message = (
                 f"n_jobs='dask' is for engine='native', not for engine={self.engine!r} (XGBoost uses the cluster "
                 "without it where X is a Dask collection)"
@@ -316,9 +318,8 @@ class BaseEpiBoost(Reporting, PartitionedFit, BaseEstimator):  # type: ignore[mi
 
     @property
     def _known_family(self) -> Family:
-        """Return what the members predict: it is the engine's to say where that is less than usual."""
-        family: Family = getattr(self.forest_, "family", self._family)
-        return family
+        """Return what the members predict; a random forest predicts a mean alone."""
+        return self.forest_.family
 
     # What the two estimators do differently.
     _family: Any

@@ -13,7 +13,7 @@ from epiboost._estimators.calibrated import CalibratedRegressor
 from epiboost._inputs.table import Dataset, check_regression_target
 from epiboost._typing import AnyArray, Floats
 from epiboost.distributed.scoring import lazily
-from epiboost.engines import Engine
+from epiboost.engines.base import Engine
 
 
 class EpiBoostRegressor(RegressorMixin, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types

@@ -34,8 +34,8 @@ class Dataset:
     Attributes
     ----------
     X : array of shape (n, features)
-        float32 or float64; NaN is a missing value. For an engine that ``takes_partitions`` it may be a `BinnedTable`
-        or `PartitionedRows`, which have their targets with them: then y and weight are empty.
+        float32 or float64; NaN is a missing value. For an engine whose ``capabilities`` declare ``partitions`` it may
+        be a `BinnedTable` or `PartitionedRows`, which have their targets with them: then y and weight are empty.
     y : array of shape (n,)
         Target values, or class numbers 0, 1, …
     weight : array of shape (n,)

@@ -1,7 +1,7 @@
 """From a table in Dask's partitions to what an engine learns from.
 
-An engine says by ``takes_partitions`` how it wants them: ``"bins"``, as one table of bytes on this machine, or
-``"rows"``, where they are.
+An engine declares by ``capabilities.partitions`` how it takes them: ``"bins"``, as one table of bytes on this machine,
+or ``"rows"``, where they are.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class PartitionedFit:
         watched: tuple[Any, Any, Any] | None,
     ) -> Dataset:
         """Return the training rows, and those that are watched."""
-        takes = getattr(engine, "takes_partitions", None)
+        takes = engine.capabilities.partitions
         if takes is None:
             message = f"engine={self.engine!r} needs X in memory; 'native' and 'xgboost' take Dask collections"
             raise TypeError(message)
@@ -51,7 +51,7 @@ class PartitionedFit:
             )
             raise ValueError(message)
         if takes == "bins":
-            return self._bins(engine.bins(self.max_bins), X, y, weight, watched)
+            return self._bins(engine.given_bins(self.max_bins), X, y, weight, watched)
         if watched is not None:
             message = f"engine={self.engine!r} does not watch an eval_set while it learns from a Dask collection"
             raise ValueError(message)

@@ -8,14 +8,12 @@ import warnings
 
 from sklearn.exceptions import NotFittedError
 
+from epiboost._boosting.truncation import catboost_prefixes
+
 
 def stages_of(trees: int, n_members: int) -> list[int]:
     """Return tree counts, evenly spaced and ending with the whole chain, all in its second half (as CatBoost does)."""
-    apart = trees // (2 * n_members)
-    if n_members > 1 and apart < 1:
-        message = f"n_members={n_members} needs a model of at least {2 * n_members} trees; this one has {trees}"
-        raise ValueError(message)
-    return [trees - apart * (n_members - 1 - member) for member in range(n_members)]
+    return list(catboost_prefixes(trees, n_members))
 
 
 def not_fitted(model: object) -> NotFittedError:

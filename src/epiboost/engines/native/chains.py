@@ -8,7 +8,7 @@ import numpy as np
 
 from epiboost._boosting.objectives import Objective
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._boosting.step_sizes import steps_of
+from epiboost._boosting.step_sizes import step_sizes
 from epiboost._native import native
 from epiboost._progress import Progress
 from epiboost._typing import AnyArray, Bytes, Floats
@@ -84,7 +84,7 @@ def train_on_cluster(table: ChainTable, seeds: AnyArray, progress: Progress) -> 
 
 def options_of(spec: MemberSpec, objective: Objective, n: float) -> dict[str, Any]:
     """Return the recipe of the native core (problem.hpp) for a table of weight n."""
-    steps = steps_of(spec, objective, n)
+    steps = step_sizes(spec, objective, n)
     return {
         "objective": objective.code,
         "outputs": len(objective.start),

@@ -21,12 +21,13 @@ from epiboost._files.checks import require_arrays, require_facts
 from epiboost._inputs.table import Dataset
 from epiboost._native import native
 from epiboost._progress import Progress
-from epiboost._typing import AnyArray, Bytes, Floats
+from epiboost._typing import AnyArray, Bytes, Family, Floats
 from epiboost.distributed.members import ON_CLUSTER
+from epiboost.engines.base import Capabilities
 from epiboost.engines.native.chains import chain_table, options_of, train_here, train_on_cluster
 from epiboost.engines.native.quick_trees import left_by_trees
 from epiboost.engines.native.rows import bin_evaluation, bin_rows
-from epiboost.engines.threads import thread_count
+from epiboost.engines.parallel import thread_count
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,13 @@ class NativeForest:
         return self.bins.n_features if self.encoding is None else self.encoding.n_features
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """How many codes each column has, 0 for a column of numbers."""
+    def family(self) -> Family:
+        """Which distribution the outputs are parameters of."""
+        return self.objective.family
+
+    @property
+    def n_codes(self) -> tuple[int, ...]:
+        """Number of codes per column, 0 for a column of numbers."""
         return (0,) * self.n_features if self.encoding is None else tuple(self.encoding.sizes.tolist())
 
     @property
@@ -209,15 +215,14 @@ class NativeEngine:
     n_jobs: int | str | None = None
     borders: Sequence[Sequence[float]] | None = field(default=None, repr=False)
 
-    takes_partitions: ClassVar[str] = "bins"
-    trains_on_cluster: ClassVar[bool] = True
+    capabilities: ClassVar[Capabilities] = Capabilities(partitions="bins", cluster=True)
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:
         """Train one chain a spec; specs may differ in their seeds alone."""
         threads = thread_count(self.n_jobs)
         seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
         left = partial(left_by_trees, self._here().fit, specs[0])
-        ready = bin_rows(data, specs, threads, self.bins(specs[0].max_bins), left=left)
+        ready = bin_rows(data, specs, threads, self.given_bins(specs[0].max_bins), left=left)
         bins, encoding, objective = ready.bins, ready.encoding, ready.objective
         evaluation = None if data.evaluation is None else bin_evaluation(data.evaluation, ready, threads)
         options = options_of(specs[0], objective, float(ready.weight.sum()))
@@ -243,7 +248,7 @@ class NativeEngine:
             encoding=encoding,
         )
 
-    def bins(self, max_bins: int) -> Bins | None:
+    def given_bins(self, max_bins: int) -> Bins | None:
         """Return the bins that were given, or None."""
         return None if self.borders is None else Bins.of(self.borders, max_bins)
 
