@@ -30,6 +30,11 @@ def collection():
     return arrays.from_array(X, chunks=(100, 2)), arrays.from_array(X[:, 0], chunks=100)
 
 
+def scheduled(client):
+    """Return the number of steps that the scheduler of the cluster has taken."""
+    return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+
+
 class TestProtocols:
     def test_an_engine_and_its_forest_have_every_declared_attribute(self, engine, task):
         estimator, X, y = task
@@ -63,10 +68,14 @@ class TestProtocols:
 class TestParameters:
     def test_an_ensemble_is_trained_or_refused(self, engine, task):
         estimator, X, y = task
+        predictions = []
         for ensemble in ENSEMBLES:
             model = small_model(estimator, engine, ensemble=ensemble)
             if ensemble in capabilities_of(engine).ensembles:
-                assert len(model.fit(X, y).predict_posterior(X[:2]).parameters) == (1 if ensemble == "single" else 3)
+                parameters = model.fit(X, y).predict_posterior(X).parameters
+                assert len(parameters) == (1 if ensemble == "single" else 3)
+                assert not any(np.array_equal(parameters, other) for other in predictions), ensemble
+                predictions.append(parameters)
             else:
                 fault = f"engine='{engine}' supports the ensembles .*; got ensemble='{ensemble}'"
                 with pytest.raises(ValueError, match=fault):
@@ -172,8 +181,7 @@ class TestData:
             return
         assert model.fit(X, y).score(X.compute(), y.compute()) > 0.4
 
-    @pytest.mark.usefixtures("client")
-    def test_a_cluster_trains_the_same_members_or_is_refused(self, engine, task):
+    def test_a_cluster_trains_the_same_members_or_is_refused(self, engine, task, client):
         estimator, X, y = task
         model = small_model(estimator, engine, n_jobs="dask")
         if not capabilities_of(engine).cluster:
@@ -181,7 +189,9 @@ class TestData:
                 model.fit(X, y)
             return
         local = small_model(estimator, engine).fit(X, y).predict_posterior(X).parameters
+        before = scheduled(client)
         np.testing.assert_array_equal(model.fit(X, y).predict_posterior(X).parameters, local)
+        assert scheduled(client) > before
 
 
 def test_virtual_members_are_truncations_or_disjoint_parts(engine, task):

@@ -93,7 +93,8 @@ def test_an_engine_is_registered_with_a_name_and_callables():
 
 
 def test_an_estimator_is_not_an_engine():
-    with pytest.raises(ValueError, match=r"or an Engine; got RandomForestRegressor\(\); posterior_from takes fitted models"):
+    fault = r"or an Engine; got RandomForestRegressor\(\); posterior_from takes fitted models"
+    with pytest.raises(ValueError, match=fault):
         small(engine=RandomForestRegressor()).fit(X, Y)
 
 

@@ -25,7 +25,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from epiboost._boosting.langevin import LangevinObjective
 from epiboost._boosting.objectives import BINARY, Bernoulli
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.rows import LearningRows
@@ -33,7 +32,7 @@ from epiboost._boosting.step_sizes import StepSizes, step_sizes
 from epiboost._typing import AnyArray, Bytes, Floats, LibraryObject
 from epiboost.engines.base import Capabilities
 from epiboost.engines.libraries.chain import Chain, EarlyStopping
-from epiboost.engines.libraries.engine import LibraryEngine, Settings, library_module
+from epiboost.engines.libraries.engine import ChainTask, LibraryEngine, Settings, library_module
 from epiboost.engines.libraries.forest import BoosterForest
 from epiboost.engines.options import SAMPLE_WEIGHT, Options
 from epiboost.engines.parallel import TrainingCancelled, TreeCallback
@@ -174,19 +173,12 @@ class CatBoostEngine(LibraryEngine):
         table = _columns(rows.X, rows.n_codes)
         return library.Pool(table, label=_labels(rows), weight=rows.weight, thread_count=threads)
 
-    def _train_chain(
-        self,
-        library: ModuleType,
-        chain: LangevinObjective,
-        settings: Settings,
-        prepared: LibraryObject,
-        report_trees: TreeCallback,
-    ) -> Chain:
-        callback = _CatBoostCallback(report_trees)
-        booster = library.CatBoost(settings).fit(prepared, callbacks=[callback])
+    def _train_chain(self, task: ChainTask) -> Chain:
+        callback = _CatBoostCallback(task.report_trees)
+        booster = task.library.CatBoost(task.settings).fit(task.prepared, callbacks=[callback])
         if callback.cancelled:
             raise TrainingCancelled
-        return _evaluated_chain(library, booster, chain, settings["thread_count"])
+        return _evaluated_chain(booster, task)
 
 
 class _CatBoostCallback:
@@ -241,17 +233,17 @@ def _columns(table: AnyArray, n_codes: Sequence[int]) -> LibraryObject:
     )
 
 
-def _evaluated_chain(library: ModuleType, booster: LibraryObject, chain: LangevinObjective, threads: int) -> Chain:
+def _evaluated_chain(booster: LibraryObject, task: ChainTask) -> Chain:
     """Return the chain with its evaluation loss after each tree, truncated where early stopping would have stopped."""
-    rows, spec = chain.rows, chain.spec
+    rows, spec, threads = task.objective.rows, task.objective.spec, task.settings["thread_count"]
     if rows.evaluation is None:
         return Chain(booster, spec.n_estimators, [])
     table, y, weight = rows.evaluation
     stopping = EarlyStopping(spec.patience)
-    pool = library.Pool(_columns(table, rows.n_codes), thread_count=threads)
+    pool = task.library.Pool(_columns(table, rows.n_codes), thread_count=threads)
     stages = booster.staged_predict(pool, prediction_type="RawFormulaVal", thread_count=threads)
     for end, raw in enumerate(stages, start=1):
-        scores = raw.reshape(len(y), -1) * chain.steps.decay ** (end - booster.tree_count_)
+        scores = raw.reshape(len(y), -1) * task.objective.steps.decay ** (end - booster.tree_count_)
         stopping.add(rows.objective.loss(scores, y, weight))
         if stopping.is_over:
             break

@@ -3,6 +3,7 @@
 import abc
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, TypeAlias
 
@@ -24,6 +25,30 @@ from epiboost.engines.parallel import TreeCallback, thread_count, train_members
 
 Settings: TypeAlias = dict[str, Any]
 """Parameters of a library by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainTask:
+    """Everything that a library needs to train one chain.
+
+    Attributes
+    ----------
+    library : module
+    objective : LangevinObjective
+        Gives the gradients, and holds the rows, the step sizes and the spec of the chain.
+    settings : dict
+        The library's parameters.
+    prepared : object
+        The rows as `LibraryEngine._prepare` returned them.
+    report_trees : callable
+        To be called after each tree.
+    """
+
+    library: ModuleType
+    objective: LangevinObjective
+    settings: Settings
+    prepared: LibraryObject
+    report_trees: TreeCallback
 
 
 class LibraryEngine(abc.ABC):
@@ -63,7 +88,7 @@ class LibraryEngine(abc.ABC):
             with self._library_errors(library):
                 objective = LangevinObjective(rows, steps, member)
                 member_settings = {**settings, **self._member_settings(member, member_threads)}
-                return self._train_chain(library, objective, member_settings, prepared, report_trees)
+                return self._train_chain(ChainTask(library, objective, member_settings, prepared, report_trees))
 
         with self._quiet(library):
             chains = train_members(train, specs, threads=threads, trees=spec.n_estimators, progress=progress)
@@ -120,15 +145,8 @@ class LibraryEngine(abc.ABC):
         """Return training and evaluation rows as the library takes them."""
 
     @abc.abstractmethod
-    def _train_chain(
-        self,
-        library: ModuleType,
-        chain: LangevinObjective,
-        settings: Settings,
-        prepared: LibraryObject,
-        report_trees: TreeCallback,
-    ) -> Chain:
-        """Train one chain on the rows that `_prepare` returned."""
+    def _train_chain(self, task: ChainTask) -> Chain:
+        """Train one chain."""
 
 
 def library_module(name: str) -> ModuleType:

@@ -21,10 +21,9 @@ from epiboost._boosting.variance_guard import with_variance_guard
 from epiboost._files.checks import require_facts
 from epiboost._typing import AnyArray, Bytes, Floats, Integers, LibraryObject
 from epiboost.engines.libraries.chain import Chain, grow_chain
-from epiboost.engines.libraries.engine import LibraryEngine, Settings, library_module
+from epiboost.engines.libraries.engine import ChainTask, LibraryEngine, Settings, library_module
 from epiboost.engines.libraries.forest import BoosterForest
 from epiboost.engines.options import SAMPLE_WEIGHT, Options
-from epiboost.engines.parallel import TreeCallback
 
 _RESERVED = {
     **dict.fromkeys(
@@ -104,7 +103,7 @@ class LightGBMForest(BoosterForest):
     def _extra_arrays(cls, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
         iterations, uniform = arrays["iterations"], arrays["uniform"]
         facts = {
-            "iterations must be whole numbers in ascending order": iterations.dtype == np.int64
+            "iterations must be whole numbers that never decrease": iterations.dtype == np.int64
             and iterations.ndim == 2  # noqa: PLR2004 (members and steps)
             and bool((np.diff(iterations, axis=1, prepend=0) >= 0).all()),
             "uniform must be finite numbers, one row per step": uniform.dtype == np.float64
@@ -197,26 +196,20 @@ class LightGBMEngine(LibraryEngine):
         evaluation = train.create_valid(np.ascontiguousarray(table, dtype=np.float64), label=y, params=settings)
         return train, evaluation.construct()
 
-    def _train_chain(
-        self,
-        library: ModuleType,
-        chain: LangevinObjective,
-        settings: Settings,
-        prepared: tuple[LibraryObject, LibraryObject],
-        report_trees: TreeCallback,
-    ) -> _LightGBMChain:
-        settings = {**settings, "objective": "none", "num_class": len(chain.rows.objective.start)}
-        growing = _GrowingChain(library.Booster(settings, prepared[0]), prepared[1], chain, settings)
-        count, losses = grow_chain(chain, growing.step, growing.evaluation_scores, report_trees)
-        booster = library.Booster(model_str=growing.booster.model_to_string())  # without the training rows
+    def _train_chain(self, task: ChainTask) -> _LightGBMChain:
+        train, evaluation = task.prepared
+        settings = {**task.settings, "objective": "none", "num_class": len(task.objective.rows.objective.start)}
+        growing = _GrowingChain(task.library.Booster(settings, train), evaluation, task.objective, settings)
+        count, losses = grow_chain(task.objective, growing.step, growing.evaluation_scores, task.report_trees)
+        booster = task.library.Booster(model_str=growing.booster.model_to_string())  # without the training rows
         return _LightGBMChain(booster, count, losses, growing.iterations, growing.uniform)
 
     def _extra_arrays(self, chains: Sequence[Chain]) -> dict[str, AnyArray]:
-        own = [chain for chain in chains if isinstance(chain, _LightGBMChain)]
-        steps = max(len(chain.iterations) for chain in own)
-        iterations = np.zeros((len(own), steps), dtype=np.int64)
-        uniform = np.zeros((len(own), steps, len(own[0].uniform[0])))
-        for member, chain in enumerate(own):
+        trained = [chain for chain in chains if isinstance(chain, _LightGBMChain)]
+        steps = max(len(chain.iterations) for chain in trained)
+        iterations = np.zeros((len(trained), steps), dtype=np.int64)
+        uniform = np.zeros((len(trained), steps, len(trained[0].uniform[0])))
+        for member, chain in enumerate(trained):
             iterations[member, : len(chain.iterations)] = chain.iterations
             iterations[member, len(chain.iterations) :] = chain.iterations[-1]
             uniform[member, : len(chain.uniform)] = chain.uniform

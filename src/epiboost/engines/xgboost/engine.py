@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from epiboost._boosting.langevin import LangevinObjective
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.rows import LearningRows
 from epiboost._boosting.step_sizes import StepSizes, step_sizes
@@ -18,10 +17,9 @@ from epiboost._typing import AnyArray, Bytes, LibraryObject
 from epiboost.distributed.rows import LARGEST, PartitionedRows
 from epiboost.engines.base import Capabilities
 from epiboost.engines.libraries.chain import Chain, grow_chain
-from epiboost.engines.libraries.engine import LibraryEngine, Settings, library_module
+from epiboost.engines.libraries.engine import ChainTask, LibraryEngine, Settings, library_module
 from epiboost.engines.libraries.forest import BoosterForest
 from epiboost.engines.options import SAMPLE_WEIGHT, Options
-from epiboost.engines.parallel import TreeCallback
 from epiboost.engines.xgboost.distributed import train_partitioned
 
 _RESERVED = {
@@ -168,17 +166,10 @@ class XGBoostEngine(LibraryEngine):
             return train, None
         return train, library.DMatrix(**_columns(rows.evaluation[0], rows.n_codes), nthread=threads)
 
-    def _train_chain(
-        self,
-        library: ModuleType,
-        chain: LangevinObjective,
-        settings: Settings,
-        prepared: tuple[LibraryObject, LibraryObject],
-        report_trees: TreeCallback,
-    ) -> Chain:
-        train, evaluation = prepared
-        objective = with_variance_guard(chain)
-        booster = library.Booster(settings, [train] if evaluation is None else [train, evaluation])
+    def _train_chain(self, task: ChainTask) -> Chain:
+        train, evaluation = task.prepared
+        objective = with_variance_guard(task.objective)
+        booster = task.library.Booster(task.settings, [train] if evaluation is None else [train, evaluation])
 
         def step(tree: int) -> None:
             booster.update(train, tree, fobj=lambda raw, _: objective.gradients(raw, tree))
@@ -187,8 +178,8 @@ class XGBoostEngine(LibraryEngine):
             raw: AnyArray = booster.predict(evaluation, output_margin=True)
             return raw
 
-        count, losses = grow_chain(chain, step, evaluation_scores, report_trees)
-        trained = library.Booster()
+        count, losses = grow_chain(task.objective, step, evaluation_scores, task.report_trees)
+        trained = task.library.Booster()
         trained.load_model(bytearray(booster.save_raw("ubj")))  # without the training rows
         return Chain(trained, count, losses)
 
