@@ -27,7 +27,7 @@ def test_a_registered_engine_is_known_by_name_until_it_is_removed(toy, tmp_path)
     unregister_engine(toy)
     with pytest.raises(ValueError, match=r"engine must be one of 'native'.*; got 'toy'"):
         small(engine=toy).fit(X, Y)
-    with pytest.raises(ModelFileError, match=r"engine must be one of 'native'.*; got 'toy'; register it with"):
+    with pytest.raises(ModelFileError, match=r"engine must be one of 'native'.*register_engine.*; got 'toy'"):
         EpiBoostRegressor.load(tmp_path / "model.epib")
 
 

@@ -190,11 +190,10 @@ def check_data(engine: Engine, name: str, data: Dataset) -> None:
 def _loader(engine: object) -> _Loader:
     if not isinstance(engine, str) or engine not in _LOADERS:
         names = ", ".join(map(repr, _LOADERS))
-        message = f"engine must be one of {names}, another registered name or an Engine; got {engine!r}"
+        others = "a name that was registered with epiboost.engines.register_engine, or an Engine"
+        message = f"engine must be one of {names}, {others}; got {engine!r}"
         if hasattr(engine, "predict"):
             message += "; posterior_from takes fitted models of other libraries"
-        elif isinstance(engine, str):
-            message += "; register it with epiboost.engines.register_engine"
         raise ValueError(message)
     return _LOADERS[engine]
 
