@@ -28,7 +28,7 @@ from large_table import COLUMNS, peak, write_table
 from tables import protein
 
 from epiboost import EpiBoostRegressor
-from epiboost.engines.xgboost.workers import Crew
+from epiboost.engines.xgboost.workers import WorkerGroup
 
 ROUNDS = 3
 
@@ -158,22 +158,22 @@ def _growth(folder: Path, rows: int) -> None:
 @contextmanager
 def placements() -> Iterator[None]:
     """Print how many rows each worker has, whenever that is another number than before."""
-    make, seen = Crew._matrix, set()  # noqa: SLF001 (what it is called by)
+    make, seen = WorkerGroup._matrix, set()  # noqa: SLF001 (what it is called by)
 
-    def noted(crew: Crew) -> Any:  # noqa: ANN401 (a DaskQuantileDMatrix)
-        matrix = make(crew)
-        sizes = {part.key: size for part, size in zip(crew.parts, crew.sizes, strict=True)}
+    def noted(group: WorkerGroup) -> Any:  # noqa: ANN401 (a DaskQuantileDMatrix)
+        matrix = make(group)
+        sizes = {part.key: size for part, size in zip(group.parts, group.sizes, strict=True)}
         rows = tuple(sum(sizes[part.key] for part in parts) for parts in matrix.worker_map.values())
         if rows not in seen:
             print(f"xgboost: rows of each worker: {', '.join(f'{count:,}' for count in rows)}")
         seen.add(rows)
         return matrix
 
-    Crew._matrix = noted  # type: ignore[method-assign]  # noqa: SLF001
+    WorkerGroup._matrix = noted  # type: ignore[method-assign]  # noqa: SLF001
     try:
         yield
     finally:
-        Crew._matrix = make  # type: ignore[method-assign]  # noqa: SLF001
+        WorkerGroup._matrix = make  # type: ignore[method-assign]  # noqa: SLF001
 
 
 def _spread(values: Sequence[float], form: str = ",.0f") -> str:

@@ -1,4 +1,4 @@
-"""The chain samples the distribution that the theory says it samples.
+"""An SGLB chain has the stationary distribution of the theory (section 3 of the paper).
 
 With one feature of two values, trees of one level always have the same two leaves. The mean score of a leaf with n of
 the N rows (mean target m) then obeys F' = (c - e) F + e m - e v with e the learning rate, c = 1 - e / (2 N), and v the

@@ -77,7 +77,7 @@ def test_another_engine_trains_and_names_the_ensembles_it_has(train, tmp_path):
     assert EpiBoostRegressor.load(tmp_path / "forest.epib").engine == "forest"
     result = epiboost("fit", train, "-o", tmp_path / "forest.epib", *options)
     assert result.exit_code == 1
-    assert "engine='forest' has the ensembles 'sgb', 'virtual', 'single'; got ensemble='sglb'" in result.output
+    assert "engine='forest' supports the ensembles 'sgb', 'virtual', 'single'; got ensemble='sglb'" in result.output
 
 
 def test_a_model_is_not_written_under_the_name_of_a_table(train, tmp_path):

@@ -65,8 +65,7 @@ def test_trials_of_feature_crosses_run_in_this_process(table, monkeypatch):
 
 def test_the_table_is_sent_to_each_worker_once(client, table):
     def count():
-        from epiboost.engines.native import quick_trees
-from epiboost.engines.native.chains import ChainTable
+        from epiboost.engines.native.chains import ChainTable
 
         ChainTable.arrivals = 0
         take = ChainTable.__setstate__
@@ -78,8 +77,7 @@ from epiboost.engines.native.chains import ChainTable
         ChainTable.__setstate__ = counted
 
     def arrivals():
-        from epiboost.engines.native import quick_trees
-from epiboost.engines.native.chains import ChainTable
+        from epiboost.engines.native.chains import ChainTable
 
         return ChainTable.arrivals
 

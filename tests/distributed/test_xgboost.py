@@ -8,9 +8,9 @@ import pytest
 
 from epiboost import EpiBoostClassifier
 from epiboost.engines.xgboost import distributed as xgboost_dask
-from epiboost.engines.xgboost import workers as xgboost_crew
+from epiboost.engines.xgboost import workers as xgboost_workers
 from epiboost.engines.xgboost.distributed import DistributedObjective
-from epiboost.engines.xgboost.workers import Crew
+from epiboost.engines.xgboost.workers import WorkerGroup
 from tests.support.dask_tables import NAMES, dd, in_partitions, lazy_grades, quadratic_frame
 from tests.support.models import small_classifier, small_regressor
 
@@ -34,7 +34,7 @@ def boosters_of(model):
 def placements(monkeypatch):
     """Return a list of the numbers of rows per worker, one entry per matrix that is made."""
     noted = []
-    make = Crew._matrix
+    make = WorkerGroup._matrix
 
     def note_placement(workers):
         matrix = make(workers)
@@ -42,7 +42,7 @@ def placements(monkeypatch):
         noted.append(sorted(sum(sizes[part.key] for part in parts) for parts in matrix.worker_map.values()))
         return matrix
 
-    monkeypatch.setattr(Crew, "_matrix", note_placement)
+    monkeypatch.setattr(WorkerGroup, "_matrix", note_placement)
     return noted
 
 
@@ -54,7 +54,7 @@ def test_partitions_and_their_workers_do_not_change_the_bits(table, placements, 
     first = small_regressor(**options).fit(*in_partitions(table, 5))
     assert np.corrcoef(first.predict(X), y)[0, 1] > 0.8
     monkeypatch.setattr(
-        xgboost_crew, "assign_workers", lambda sizes, workers: [workers[place > 0] for place in range(len(sizes))]
+        xgboost_workers, "assign_workers", lambda sizes, workers: [workers[place > 0] for place in range(len(sizes))]
     )
     again, other = (small_regressor(**options).fit(*in_partitions(table, parts)) for parts in (5, 7))
     assert boosters_of(first) == boosters_of(again) == boosters_of(other)

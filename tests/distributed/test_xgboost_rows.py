@@ -9,15 +9,15 @@ import pytest
 
 from epiboost._boosting.gradient_grid import on_grid
 from epiboost._boosting.recipe import Recipe
-from epiboost._boosting.step_sizes import steps_of
-from epiboost._boosting.variance_guard import totals_here
+from epiboost._boosting.step_sizes import step_sizes
+from epiboost._boosting.variance_guard import local_leaf_sums
 from epiboost._inputs.target import Numbers
 from epiboost.distributed.fit import partitioned_schema
 from epiboost.distributed.partitions import aligned_partitions
 from epiboost.distributed.rows import check_partitions, partitioned_rows
 from epiboost.engines.xgboost import leaves as xgboost_leaves
 from epiboost.engines.xgboost.distributed import DistributedObjective
-from epiboost.engines.xgboost.leaves import totals_of_workers
+from epiboost.engines.xgboost.leaves import distributed_leaf_sums
 from epiboost.engines.xgboost.workers import fields_of, row_numbers
 from tests.support.dask_tables import da, dd, in_partitions, pd, quadratic_frame
 
@@ -55,7 +55,7 @@ def gradients(table, parts, order, seed=7, tree_calls=3):
     fields = [fields_of(part, 2) for part in got]
     matrix = xgboost.DMatrix(**{name: np.concatenate([one[name] for one in fields]) for name in fields[0]})
     spec = Recipe(n_estimators=5, temperature=100.0).specs(seed)[0]
-    objective = DistributedObjective(rows.objective, steps_of(spec, rows.objective, rows.total_weight), spec)
+    objective = DistributedObjective(rows.objective, step_sizes(spec, rows.objective, rows.total_weight), spec)
     for _ in range(tree_calls):
         gradient, _ = objective(np.zeros((matrix.num_row(), 2)), matrix)
     return row_numbers(matrix), gradient
@@ -160,7 +160,7 @@ def test_leaf_totals_over_workers_are_those_of_all_rows(monkeypatch):
     network = Network(3)
     monkeypatch.setattr(xgboost_leaves, "require", lambda *_, **__: network)
     pieces = [slice(0, 200), slice(200, 250), slice(250, 600)]
-    parts = network.run(totals_of_workers, [[column[piece] for column in rows] for piece in pieces])
-    for together, whole in zip(zip(*parts, strict=True), totals_here(*rows), strict=True):
+    parts = network.run(distributed_leaf_sums, [[column[piece] for column in rows] for piece in pieces])
+    for together, whole in zip(zip(*parts, strict=True), local_leaf_sums(*rows), strict=True):
         np.testing.assert_allclose(np.concatenate(together), whole)
         assert len(np.unique(np.round(whole, 9))) == 5

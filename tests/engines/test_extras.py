@@ -1,4 +1,4 @@
-"""Each library is needed by its own engine alone; without it the error names the extra."""
+"""Each optional library is needed by its own engine alone; without it the error names the extra."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ def run(code):
     assert ended.returncode == 0, ended.stderr
 
 
-def test_without_any_library_the_native_engine_and_forests_work_and_the_others_name_their_extra():
+def test_without_libraries_native_and_forest_work_and_others_name_their_extra():
     ready = [("native", "sglb"), ("forest", "sgb"), ("forest", "virtual")]
     forest = """
 from sklearn.ensemble import RandomForestRegressor
@@ -59,7 +59,7 @@ assert posterior_from(RandomForestRegressor(4).fit(X, X[:, 0]), X, 2).n_members 
         ("vl_convert", "report", "from epiboost.report import report; report(model, X)"),
     ],
 )
-def test_what_reports_and_explanations_need_is_named_with_its_extra(package, extra, call):
+def test_a_package_that_reports_need_is_named_with_its_extra(package, extra, call):
     code = f"""
 model = EpiBoostRegressor(**small).fit(X, X[:, 0])
 try:
@@ -80,7 +80,7 @@ def test_each_library_alone_is_enough_for_its_engine(library):
     run(code)
 
 
-def test_all_libraries_work_side_by_side_in_one_process():
+def test_all_libraries_work_in_one_process():
     for library in LIBRARIES:
         pytest.importorskip(library)
     run(BLOCKED.format(blocked=[]) + WORKS.format(engines=[(library, "sglb") for library in LIBRARIES]))

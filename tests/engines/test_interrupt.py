@@ -1,11 +1,11 @@
-"""Ctrl-C ends a fit of any engine soon, and not after its last tree."""
+"""Ctrl-C ends a fit of any engine before its last tree."""
 
 import subprocess
 import sys
 
 import pytest
 
-KINDS = [
+FITS = [
     ("catboost", "single"),
     ("lightgbm", "single"),
     ("lightgbm", "sgb"),
@@ -26,7 +26,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize(("engine", "ensemble"), KINDS)
+@pytest.mark.parametrize(("engine", "ensemble"), FITS)
 def test_an_interrupt_ends_a_fit_of_hours_within_a_minute(engine, ensemble):
     if engine != "forest":
         pytest.importorskip(engine)

@@ -1,4 +1,4 @@
-"""What is true of engines over other libraries alone."""
+"""Engines over other libraries: their options, their model files, and what they share."""
 
 import importlib
 import importlib.util
@@ -8,6 +8,7 @@ import pytest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, ModelFileError
 from epiboost._files import model_file
+from epiboost.engines.parallel import train_members
 
 X = np.random.default_rng(0).normal(size=(80, 2))
 Y = X[:, 0] + np.random.default_rng(1).normal(scale=0.2, size=80)
@@ -47,7 +48,7 @@ REFUSED = {
         "n_jobs": "it is set by n_jobs",
     },
 }  # fmt: skip
-FREE = {
+ALLOWED = {
     "catboost": [{"random_strength": 30.0}],
     "lightgbm": [{"min_data_in_leaf": 20}, {"min_child_samples": 20}, {"min_data": 20}, {"min_child_weight": 20.0},
                  {"feature_fraction": 0.5}, {"reg_alpha": 5.0}, {"max_delta_step": 0.1}],
@@ -56,7 +57,7 @@ FREE = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=list(FREE))
+@pytest.fixture(params=list(ALLOWED))
 def library(request):
     if importlib.util.find_spec(request.param) is None:
         pytest.skip(f"{request.param} is not installed")
@@ -70,7 +71,7 @@ def model(engine, **params):
 
 
 @pytest.mark.parametrize("engine", REFUSED)
-def test_an_option_acts_or_is_refused_by_the_name_it_was_given(engine):
+def test_an_option_that_is_set_elsewhere_is_refused_by_name(engine):
     if engine != "forest":
         pytest.importorskip(engine)
     for name, reason in REFUSED[engine].items():
@@ -80,7 +81,7 @@ def test_an_option_acts_or_is_refused_by_the_name_it_was_given(engine):
 
 def test_other_options_reach_the_library_under_any_name(library):
     plain = model(library).fit(X, Y).predict(X)
-    for params in FREE[library]:
+    for params in ALLOWED[library]:
         assert (model(library, engine_params=params).fit(X, Y).predict(X) != plain).any(), params
 
 
@@ -90,20 +91,20 @@ def test_one_option_under_two_names_is_refused():
         model("lightgbm", engine_params={"min_child_samples": 3, "min_data": 5}).fit(X, Y)
 
 
-def test_an_option_may_replace_the_one_that_we_set():
+def test_an_option_may_replace_a_default_of_ours():
     pytest.importorskip("lightgbm")
     model("lightgbm", engine_params={"force_row_wise": True}).fit(X, Y)
 
 
-def test_targets_that_may_be_negative_have_no_poisson_criterion():
+def test_the_poisson_criterion_is_refused():
     with pytest.raises(ValueError, match="must not hold criterion='poisson'"):
         model("forest", ensemble="sgb", engine_params={"criterion": "poisson"}).fit(X, Y + 10)
 
 
 @pytest.mark.parametrize("l2", [0.0, 3.0])
 @pytest.mark.parametrize("kind", ["sglb", "sgb"])
-def test_one_seed_is_one_chain_in_every_library_that_takes_our_gradients(l2, kind):
-    # Two leaves at most, so trees differ only in whether they split. Where no split pays, all rows move alike.
+def test_a_seed_gives_the_same_chain_in_lightgbm_and_xgboost(l2, kind):
+    # Two leaves at most, so trees differ only in whether they split; without a split all rows take a uniform step.
     pytest.importorskip("lightgbm")
     pytest.importorskip("xgboost")
     table = np.repeat([0.0, 1.0], [30, 10])[:, np.newaxis]
@@ -118,16 +119,16 @@ def test_one_seed_is_one_chain_in_every_library_that_takes_our_gradients(l2, kin
         assert first.iterations[0, -1] < 60
 
 
-def test_an_unseen_category_is_a_missing_one(library):
+def test_an_unseen_category_is_a_missing_value(library):
     if library == "catboost":
-        pytest.skip("it has a rule of its own")
+        pytest.skip("CatBoost encodes unseen categories in its own way")
     pandas = pytest.importorskip("pandas")
     colour = np.array(["red", "green", None], dtype=object)[np.arange(90) % 3]
     frame = pandas.DataFrame({"colour": colour, "size": np.arange(90) / 90})
     y = np.where(colour == "red", 5.0, 0.0) + np.where(pandas.isna(colour), 9.0, 0.0)
     fitted = model(library, n_estimators=30).fit(frame, y)
-    asked = pandas.DataFrame({"colour": ["violet", None, "green"], "size": [0.5, 0.5, 0.5]})
-    violet, missing, green = fitted.predict_posterior(asked).parameters.swapaxes(0, 1)
+    queries = pandas.DataFrame({"colour": ["violet", None, "green"], "size": [0.5, 0.5, 0.5]})
+    violet, missing, green = fitted.predict_posterior(queries).parameters.swapaxes(0, 1)
     np.testing.assert_array_equal(violet, missing)
     assert np.abs(missing[:, 0] - green[:, 0]).min() > 1
 
@@ -140,14 +141,14 @@ def test_catboost_starts_two_classes_at_their_log_odds():
     assert fitted.predict_proba(table)[:, 1].mean() < 0.05
 
 
-def test_catboost_says_nothing_of_rates_that_the_user_has_not_set(capfd):
+def test_catboost_prints_nothing(capfd):
     pytest.importorskip("catboost")
     labels = np.arange(80) % 20 == 0
     EpiBoostClassifier(engine="catboost", n_members=2, n_estimators=3, random_state=0).fit(X, labels)
     assert capfd.readouterr() == ("", "")
 
 
-def test_noise_has_the_same_name_everywhere_members_differ_by_seed_alone(library):
+def test_without_noise_members_are_equal(library):
     members = model(library).fit(X, Y).predict_posterior(X).parameters
     assert (members[0] != members[1]).any()
     cold = model(library, temperature=0.0).fit(X, Y).predict_posterior(X).parameters
@@ -162,8 +163,8 @@ def test_damaged_models_within_an_intact_file_are_refused(library, tmp_path):
     damages = {
         "cannot read a model": {"models": np.full_like(arrays["models"], 65)},
         "model_sizes must add up": {"model_sizes": arrays["model_sizes"] + 1},
-        "count must say": {"count": arrays["count"] * 0},
-        "evaluation must have a row": {"evaluation": arrays["evaluation"][:1]},
+        "count must be the number of trees": {"count": arrays["count"] * 0},
+        "evaluation must have one row per member": {"evaluation": arrays["evaluation"][:1]},
     }  # fmt: skip
     for fault, damage in damages.items():
         model_file.write(path, header, {**arrays, **damage})
@@ -171,12 +172,10 @@ def test_damaged_models_within_an_intact_file_are_refused(library, tmp_path):
             EpiBoostRegressor.load(path)
 
 
-def test_a_chain_that_forgets_its_beginning_is_refused(library):
+def test_a_chain_that_shrinks_its_first_trees_to_nothing_is_refused(library):
     if library == "catboost":
-        pytest.skip("it keeps its score in its own units")
-    with pytest.raises(
-        ValueError, match="forgets its beginning on a table of 3 rows; lower either, or use engine='native'"
-    ):
+        pytest.skip("CatBoost shrinks its score itself")
+    with pytest.raises(ValueError, match="to nothing on a table of 3 rows; lower either, or use engine='native'"):
         model(library, n_estimators=1000, learning_rate=1.0).fit(X[:3], Y[:3])
 
 
@@ -187,14 +186,14 @@ FAULTS = {
 }
 
 
-def test_the_errors_of_a_library_become_ours(library):
+def test_an_error_of_a_library_is_a_value_error_with_its_name(library):
     table, fault = FAULTS[library]
     params = {"lightgbm": {"min_data_in_leaf": -3}, "xgboost": {"colsample_bytree": 3.0}}.get(library)
     with pytest.raises(ValueError, match=fault):
         model(library, engine_params=params).fit(table, Y[:20])
 
 
-def test_catboost_samples_no_rows_and_keeps_its_shrinkage():
+def test_catboost_has_no_bootstrap_and_our_shrinkage():
     pytest.importorskip("catboost")
     booster = model("catboost", temperature=2.0).fit(X, Y).forest_.boosters[0]
     params = booster.get_all_params()
@@ -218,18 +217,16 @@ def test_rows_are_binned_once_for_all_members(library, monkeypatch):
     assert len(made) == 1
 
 
-def test_members_side_by_side_share_the_threads(library, monkeypatch):
-    crew = importlib.import_module("epiboost.engines.parallel")
-    module = importlib.import_module("epiboost.engines.libraries.engine")
+def test_parallel_members_share_the_threads(library, monkeypatch):
     shares = []
 
-    def noted(train, specs, **options):
-        def one(spec, threads, grown):
+    def recording(train, specs, **options):
+        def one(spec, threads, report_trees):
             shares.append(threads)
-            return train(spec, threads, grown)
+            return train(spec, threads, report_trees)
 
-        return crew.train_members(one, specs, **options)
+        return train_members(one, specs, **options)
 
-    monkeypatch.setattr(module, "train_members", noted)
+    monkeypatch.setattr("epiboost.engines.libraries.engine.train_members", recording)
     model(library, n_members=2, n_jobs=4).fit(X, Y)
     assert shares == [2, 2]

@@ -1,4 +1,4 @@
-"""Our arrays of a random forest say what scikit-learn's own trees say."""
+"""A random forest as arrays predicts what scikit-learn's trees predict."""
 
 import pickle
 
@@ -32,7 +32,7 @@ def test_a_forest_predicts_what_scikit_learn_predicts(classes):
         np.testing.assert_allclose(model.predict(X), location + scale * peer.predict(X), rtol=1e-9)
 
 
-def test_depth_is_ten_unless_engine_params_say_otherwise():
+def test_the_depth_is_ten_unless_engine_params_change_it():
     def depth(**params):
         return EpiBoostRegressor(engine="forest", ensemble="single", n_estimators=5, **params).fit(X, Y).forest_.depth
 
@@ -42,12 +42,7 @@ def test_depth_is_ten_unless_engine_params_say_otherwise():
         depth(engine_params={"random_state": 3})
 
 
-def test_rows_to_watch_are_refused():
-    with pytest.raises(ValueError, match="leave eval_set out"):
-        EpiBoostRegressor(engine="forest", ensemble="sgb").fit(X, Y, eval_set=(X, Y))
-
-
-def test_knowledge_alone_can_be_pickled_and_framed():
+def test_uncertainty_without_data_can_be_pickled_and_framed():
     model = EpiBoostRegressor(engine="forest", ensemble="virtual", n_members=5, n_estimators=20, random_state=0)
     known = model.fit(X, Y).predict_uncertainty(X)
     again = pickle.loads(pickle.dumps(known))  # noqa: S301 (our own)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from epiboost._boosting.objectives import Normal
 from epiboost._boosting.recipe import Recipe
-from epiboost._boosting.step_sizes import steps_of
+from epiboost._boosting.step_sizes import step_sizes
 from epiboost._native import native
 from epiboost.engines.native.recipe import ChainRecipe
 from tests.support.compare import assert_same_trees, parameters_of
@@ -92,7 +92,7 @@ def test_the_native_core_grows_the_same_trees_when_rows_keep_their_keys(seed, su
     keys = random.permutation(10 * n)[:n].astype(np.uint32)
     recipe = Recipe(n_estimators=12, max_depth=4, temperature=3.0, subsample=subsample, variance_guard=guard)
     spec = replace(recipe.specs(0)[0], structure_rows=structure_rows)
-    steps = steps_of(spec, Normal(0.0, 1.0), float(weight.sum()))
+    steps = step_sizes(spec, Normal(0.0, 1.0), float(weight.sum()))
     chain_recipe = ChainRecipe.of(spec, Normal(0.0, 1.0), steps).to_native()
 
     def grow(rows, names):

@@ -1,1 +1,17 @@
-"""The paper's method: ensemble recipes, Langevin noise, step sizes, variance guard, virtual members, objectives."""
+"""The method of the paper "Uncertainty in Gradient Boosting via Ensembles" (ICLR 2021).
+
+==================  ===================================================================================
+file                the paper
+==================  ===================================================================================
+recipe              section 3: single models, SGB, SGLB and virtual ensembles
+objectives/         section 2, equations 9 and 10, and the natural gradient of the appendix
+langevin            section 3, SGLB: the noise of equation 11 and the shrinkage of equation 12
+step_sizes          section 3, SGLB: β = N, γ = 1 / (2 N), the variance 2 / (β ε) of the noise
+truncation          section 3, virtual SGLB ensembles: the truncated models of one chain
+variance_guard      beyond the paper: leave-one-out residuals for the standard deviation
+rows                training rows for engines over other libraries, with the keys of their noise
+gradient_grid       gradients whose sums are exact in any order, for distributed training
+==================  ===================================================================================
+
+Equations are counted through the paper; 7 to 15 are those of gradient boosting and its ensembles.
+"""

@@ -1,12 +1,12 @@
-"""SGLB as an objective: Langevin boosting on any library that boosts trees on gradients it is given.
+"""SGLB as an objective: Langevin boosting by any library that boosts on given gradients (section 3, equations 11, 12).
 
-A chain shrinks its score at each step, F' = c F + rate · tree with c = 1 − shrink · rate, which libraries do not know.
-On the rescaled score G = F / cᵗ the same chain is an ordinary one, G' = G + (rate / cᵗ) · tree: its objective takes the
-noisy gradient at F = start + cᵗ⁻¹ G. A factor on all gradients is one on the leaf values, so the factor 1 / cᵗ is put
-there and the library's learning rate stays as it is. The first t trees give F = start + cᵗ G.
+Equation 12 shrinks the score at each step, F' = c F + ε · tree with c = 1 − γ ε, which libraries do not support. On the
+rescaled score G = F / cᵗ the same chain is ordinary boosting, G' = G + (ε / cᵗ) · tree. Its objective takes the noisy
+gradient of equation 11 at F = start + cᵗ⁻¹ G. A factor on all gradients is a factor on the leaf values, so the factor
+1 / cᵗ goes into the gradients and the library's learning rate stays constant. The first t trees give F = start + cᵗ G.
 
-Hessians are the weights of the rows. A leaf's value is then −sum of gradients / (sum of weights + l2). Where outputs
-differ in l2, gradients and hessians of an output are scaled by the ratio, which gives the same values.
+Hessians are the weights of the rows. A leaf value is then −sum of gradients / (sum of weights + l2). Where outputs
+differ in l2, gradients and hessians of an output are scaled by the ratio, which gives the same leaf values.
 """
 
 from dataclasses import dataclass
@@ -15,75 +15,83 @@ import numpy as np
 from scipy.special import ndtri
 
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._boosting.rows import Rows
-from epiboost._boosting.scores import gradient_of, loss_of
-from epiboost._boosting.step_sizes import Steps
+from epiboost._boosting.rows import LearningRows
+from epiboost._boosting.step_sizes import StepSizes
 from epiboost._native import native
 from epiboost._typing import Floats
 
-_LARGEST_SCALE = 1e15  # beyond this the first trees would drown in rounding errors
+_MAX_RESCALING = 1e15  # beyond it the first trees are lost to rounding errors
 
 
 @dataclass(frozen=True, slots=True)
 class LangevinObjective:
-    """The gradients of one chain, tree by tree.
+    """The gradients of one SGLB chain, tree by tree.
 
     Parameters
     ----------
-    rows : Rows
-    steps : Steps
+    rows : LearningRows
+    steps : StepSizes
     spec : MemberSpec
-        Its seed names the noise, which is a function of (seed, tree, row, output) and no stream.
+        Its seed determines the noise, which is a function of (seed, tree, row, output).
     """
 
-    rows: Rows
-    steps: Steps
+    rows: LearningRows
+    steps: StepSizes
     spec: MemberSpec
 
     def __post_init__(self) -> None:
-        """Refuse chains that forget so fast that the rescaled score would overflow."""
-        if self.steps.decay**self.spec.n_estimators * _LARGEST_SCALE < 1.0:
+        """Refuse a chain that shrinks so much that the rescaled score would overflow."""
+        if self.steps.decay**self.spec.n_estimators * _MAX_RESCALING < 1.0:
             message = (
                 f"a chain of n_estimators={self.spec.n_estimators} trees at learning_rate={self.spec.learning_rate:g} "
-                f"forgets its beginning on a table of {self.rows.total:g} rows; lower either, or use engine='native'"
+                f"shrinks its first trees to nothing on a table of {self.rows.total:g} rows; lower either, or use "
+                "engine='native'"
             )
             raise ValueError(message)
 
-    def gradients(self, raw: Floats, tree: int, pull: Floats | float = 0.0) -> tuple[Floats, Floats]:
-        """Return gradients and hessians for a tree, from 0, at the library's score: all of shape (n, outputs).
+    def gradients(self, raw: Floats, tree: int, correction: Floats | float = 0.0) -> tuple[Floats, Floats]:
+        """Return gradients and hessians for the next tree, both of shape (n, outputs).
 
-        The standard deviation of a Normal is learned from residuals that are larger by ``pull``, see `guard`.
+        Parameters
+        ----------
+        raw : array of shape (n, outputs)
+            The library's score, the sum of the trees so far.
+        tree : int
+            Number of the tree, from 0.
+        correction : array of shape (n,), optional
+            See `Objective.gradient`.
         """
-        objective, weight = self.rows.objective, self._drawn_weight(tree)
-        start = objective.start
-        decay = self.steps.decay
-        scores = start + decay**tree * raw.reshape(len(weight), len(start)).astype(np.float64)
-        gradient = weight[:, np.newaxis] * gradient_of(objective, scores, self.rows.y, pull)
+        objective, weight = self.rows.objective, self._sampled_weight(tree)
+        outputs, decay = len(objective.start), self.steps.decay
+        gradient = weight[:, np.newaxis] * objective.gradient(self._scores(raw, tree), self.rows.y, correction)
         if self.steps.noise:
             deviation = self.steps.noise * np.sqrt(weight)
-            for output in range(len(start)):
+            for output in range(outputs):
                 gradient[:, output] += deviation * native().langevin_noise(self.spec.seed, tree, self.rows.keys, output)
-        scale = self._scale(len(start))
+        scale = self._l2_ratio(outputs)
         return gradient * (scale * decay ** -(tree + 1)), weight[:, np.newaxis] * scale
 
     def evaluation_loss(self, raw: Floats, trees: int) -> float:
-        """Return the loss on the rows that are watched, at the library's score after so many trees."""
+        """Return the loss on the evaluation rows at the library's score after so many trees; NaN without such rows."""
         if self.rows.evaluation is None:
             return float("nan")
         _, y, weight = self.rows.evaluation
-        start = self.rows.objective.start
-        scores = start + self.steps.decay**trees * raw.reshape(len(y), len(start)).astype(np.float64)
-        return loss_of(self.rows.objective, scores, y, weight)
+        return self.rows.objective.loss(self._scores(raw, trees), y, weight)
 
-    def _scale(self, outputs: int) -> Floats:
-        l2 = self.steps.l2_of(outputs)
+    def _scores(self, raw: Floats, trees: int) -> Floats:
+        """Return the chain's score after so many trees, shape (n, outputs)."""
+        start = self.rows.objective.start
+        return np.asarray(start + self.steps.decay**trees * raw.reshape(-1, len(start)).astype(np.float64))
+
+    def _l2_ratio(self, outputs: int) -> Floats:
+        l2 = self.steps.l2_per_output(outputs)
         return l2[0] / l2 if l2.min() > 0 else np.ones(outputs)
 
-    def _drawn_weight(self, tree: int) -> Floats:
-        """Return what rows count for in a tree: of a subsample, those whose random number is low enough."""
+    def _sampled_weight(self, tree: int) -> Floats:
+        """Return the weights of the rows, zero for those outside the tree's random subsample."""
         weight = self.rows.weight
         if self.spec.subsample >= 1.0:
             return weight
-        unused = 2 * len(self.rows.objective.start)  # outputs that have no noise of their own
+        unused = 2 * len(self.rows.objective.start)  # an output number that has no noise
         drawn = native().langevin_noise(self.spec.seed, tree, self.rows.keys, unused) < ndtri(self.spec.subsample)
         return np.where(drawn, weight, 0.0)

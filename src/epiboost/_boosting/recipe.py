@@ -1,12 +1,12 @@
-"""From what a user asks for to what each member is.
+"""Ensembles: from the parameters of an estimator to the specs of its chains (section 3 of the paper).
 
 ======== ============================================ ========================================
-ensemble members                                      where they differ
+ensemble members                                      source of their diversity
 ======== ============================================ ========================================
-single   one chain                                    there is only one
+single   one chain                                    none: there is only one
 sgb      independent chains                           each tree sees a random half of the rows
 sglb     independent chains                           Langevin noise on every gradient
-virtual  truncations of one chain                     Langevin noise, and how far the chain has come
+virtual  truncations of one chain                     Langevin noise, and the position in the chain
 ======== ============================================ ========================================
 
 >>> Recipe(ensemble="virtual", n_members=4, n_estimators=100).prefixes
@@ -20,30 +20,41 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from epiboost._binning.bins import MAX_BINS
+from epiboost._boosting.truncation import virtual_prefixes
 
 EnsembleKind = Literal["single", "sgb", "sglb", "virtual"]
 MAX_DEPTH = 8
-_MOST = 2**31 - 1
+_MAX_WHOLE = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class MemberSpec:
-    """Everything an engine needs to train one chain, but for the data.
+    """The parameters of one chain: everything that an engine needs to train it, except the data.
 
     Attributes
     ----------
     seed : int
-        Names the chain's random numbers.
+        Seed of the chain's random numbers.
+    n_estimators : int
+        Number of trees.
+    learning_rate : float
+        Learning rate, before `step_sizes` divides it by the curvature of the loss.
+    max_depth : int
+        Levels of a tree.
+    l2 : float
+        L2 regularisation of leaf values.
+    max_bins : int
+        Bins per column.
     subsample : float
         Share of the rows that each tree sees.
     temperature : float or None
-        None for boosting without noise and shrinkage. Else the variance of the noise on each gradient is
+        None for boosting without noise and shrinkage. Otherwise the variance of the noise on each gradient is
         ``temperature * 2 / (N * learning_rate)`` and each step shrinks the model by ``1 - learning_rate / (2 N)``,
         where N is the weight of all rows.
     variance_guard : float
-        More leaf regularisation for the log standard deviation; 0 for none.
+        Strength of the variance guard; 0 for none.
     structure_rows : int or None
-        Rows on which each tree chooses its splits; None for all.
+        Number of rows on which each tree chooses its splits; None for all.
     patience : int or None
         Trees without a better evaluation loss before the chain stops.
     """
@@ -63,7 +74,7 @@ class MemberSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """An ensemble as the user asks for it; the checks of the parameters are here."""
+    """An ensemble as the user specifies it; its parameters are checked on construction."""
 
     ensemble: EnsembleKind = "sglb"
     n_members: int = 10
@@ -79,7 +90,7 @@ class Recipe:
     early_stopping_rounds: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be trained, saying what was got and what is allowed."""
+        """Check every parameter; a ValueError says what was got and what is allowed."""
         if self.ensemble not in get_args(EnsembleKind):
             message = f"ensemble must be one of {', '.join(map(repr, get_args(EnsembleKind)))}; got {self.ensemble!r}"
             raise ValueError(message)
@@ -102,35 +113,32 @@ class Recipe:
 
     @classmethod
     def of(cls, parameters: dict[str, Any]) -> "Recipe":
-        """Take what concerns the recipe from an estimator's parameters."""
+        """Return the recipe in an estimator's parameters; parameters of other parts are ignored."""
         return cls(**{field.name: parameters[field.name] for field in fields(cls) if field.name in parameters})
 
     @property
     def n_chains(self) -> int:
-        """How many chains are trained."""
+        """Number of chains to train."""
         return self.n_members if self.ensemble in {"sgb", "sglb"} else 1
 
     @property
     def n_members_in_all(self) -> int:
-        """How many members a posterior has."""
+        """Number of members of the posterior."""
         return 1 if self.ensemble == "single" else self.n_members
 
     @property
     def prefixes(self) -> tuple[int, ...] | None:
-        """Tree counts at which a chain is a member: evenly spaced over its second half. None: whole chains."""
-        if self.ensemble != "virtual":
-            return None
-        half = self.n_estimators // 2
-        return tuple(half + (i + 1) * (self.n_estimators - half) // self.n_members for i in range(self.n_members))
+        """Tree counts of the members of a virtual ensemble; None if members are complete chains."""
+        return virtual_prefixes(self.n_estimators, self.n_members) if self.ensemble == "virtual" else None
 
     def specs(self, seed: int) -> tuple[MemberSpec, ...]:
-        """Return one spec a chain; the first chains are the same whatever the number of members."""
+        """Return one spec per chain; the first chains do not depend on the number of members."""
         noisy = self.ensemble in {"sglb", "virtual"}
         default_subsample = 0.5 if self.ensemble == "sgb" else 1.0
         seeds = np.random.SeedSequence(seed).generate_state(self.n_chains, np.uint64)
         return tuple(
             MemberSpec(
-                seed=int(own_seed),
+                seed=int(chain_seed),
                 n_estimators=int(self.n_estimators),
                 learning_rate=float(self.learning_rate),
                 max_depth=int(self.max_depth),
@@ -142,7 +150,7 @@ class Recipe:
                 structure_rows=self.structure_rows,
                 patience=self.early_stopping_rounds,
             )
-            for own_seed in seeds
+            for chain_seed in seeds
         )
 
     def _check_virtual(self) -> None:
@@ -161,10 +169,10 @@ class Recipe:
             raise ValueError(message)
 
 
-def _require_whole(name: str, value: object, least: int, most: int | None = None) -> None:
-    allowed = f"of at least {least} and below 2^31" if most is None else f"from {least} to {most}"
+def _require_whole(name: str, value: object, smallest: int, largest: int | None = None) -> None:
+    allowed = f"of at least {smallest} and below 2^31" if largest is None else f"from {smallest} to {largest}"
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or not least <= int(value) <= (_MOST if most is None else most):  # type: ignore[call-overload]
+    if not whole or not smallest <= int(value) <= (_MAX_WHOLE if largest is None else largest):  # type: ignore[call-overload]
         message = f"{name} must be a whole number {allowed}; got {value!r}"
         raise ValueError(message)
 

@@ -1,4 +1,8 @@
-"""Training rows as other libraries get them: merged where they are the same, in an order of their own."""
+"""Training rows for engines over other libraries: equal rows merged, in canonical order, the target standardised.
+
+The noise of a row depends on its key (section 3, equation 11, as a function of seed, tree, row and output). Keys are
+positions in the canonical order, so that a model does not depend on the order of the table.
+"""
 
 from dataclasses import dataclass
 
@@ -11,18 +15,22 @@ from epiboost._typing import AnyArray, Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """A table to learn from, its target in the units of the score.
+class LearningRows:
+    """Training rows with the target in the units of the score.
 
     Attributes
     ----------
     X : array of shape (n, features)
         Numbers; columns of categories hold codes, see `Dataset`.
     y, weight : arrays of shape (n,)
+        Encoded targets and weights.
     keys : array of shape (n,)
-        The rows' names in the noise function.
+        The keys of the rows in the noise function.
+    objective : Objective
+    n_codes : tuple of int
+        Number of codes per column, 0 for a column of numbers; empty if there are no categories.
     evaluation : (X, y, weight) or None
-        Rows that are watched.
+        Evaluation rows.
     """
 
     X: AnyArray
@@ -30,28 +38,40 @@ class Rows:
     weight: Floats
     keys: AnyArray
     objective: Objective
-    sizes: tuple[int, ...]
+    n_codes: tuple[int, ...]
     evaluation: tuple[AnyArray, Floats, Floats] | None
 
     @property
     def total(self) -> float:
-        """What all rows count for."""
+        """Sum of the weights."""
         return float(self.weight.sum())
 
     @property
     def categories(self) -> list[int]:
-        """Which columns hold categories."""
-        return [column for column, size in enumerate(self.sizes) if size]
+        """Positions of the columns that hold categories."""
+        return [column for column, count in enumerate(self.n_codes) if count]
+
+    @property
+    def codes_per_column(self) -> tuple[int, ...]:
+        """Number of codes, one entry per column also where there are no categories."""
+        return self.n_codes or (0,) * self.X.shape[1]
 
 
-def learning_rows(data: Dataset) -> Rows:
-    """Merge rows that are the same and put them into an order that does not depend on the table's."""
-    table = np.ascontiguousarray(data.X, dtype=np.float64) + 0.0  # there is one zero
-    table[np.isnan(table)] = np.nan
+def learning_rows(data: Dataset) -> LearningRows:
+    """Merge equal rows, put them into canonical order and encode the target.
+
+    Parameters
+    ----------
+    data : Dataset
+        What `Engine.fit` was given.
+    """
+    table = np.ascontiguousarray(data.X, dtype=np.float64) + 0.0  # turns -0.0 into 0.0
+    table[np.isnan(table)] = np.nan  # one bit pattern for all missing values
     chosen, weight, _ = canonical_order(table.view(np.uint8), data.y, data.weight)
     y = data.y[chosen]
     objective = objective_of(y, weight, data.n_classes)
-    watched = data.evaluation
-    evaluation = None if watched is None else (watched.X, objective.encode(watched.y), watched.weight)
+    evaluation = None
+    if data.evaluation is not None:
+        evaluation = (data.evaluation.X, objective.encode(data.evaluation.y), data.evaluation.weight)
     keys = np.arange(len(y), dtype=np.uint32)
-    return Rows(table[chosen], objective.encode(y), weight, keys, objective, data.sizes, evaluation)
+    return LearningRows(table[chosen], objective.encode(y), weight, keys, objective, data.n_codes, evaluation)

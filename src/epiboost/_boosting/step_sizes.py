@@ -1,4 +1,8 @@
-"""The sizes of a chain's steps: what the recipe says, for a table of a given weight and a loss of a given curvature."""
+"""The step sizes of an SGLB chain: learning rate, regularisation, shrinkage and noise (section 3, equations 11 and 12).
+
+The paper sets β = N and γ = 1 / (2 N), where N is the weight of all rows, so that the chain samples from the posterior.
+`temperature` multiplies the variance 2 / (β ε) of the noise.
+"""
 
 from dataclasses import dataclass
 
@@ -8,24 +12,24 @@ from epiboost._boosting.objectives import Objective
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._typing import Floats
 
-_LONGEST_STEP = 4.0  # the loss of classes bends by a quarter at most
-_MOST_NOISE = 1e9  # in standard deviations of the target: beyond that nothing is left of it
+_MAX_STEP = 4.0  # the curvature of a classification loss is at most a quarter
+_MAX_NOISE = 1e9  # in standard deviations of the target; more would drown it in rounding errors
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
-    """One step is F' = (1 − shrink · rate) F + rate · tree, the tree fitted to gradients with noise.
+class StepSizes:
+    """The numbers of one boosting step, F' = (1 − shrink · rate) F + rate · tree.
 
     Attributes
     ----------
     rate : float
-        The learning rate, measured by the curvature of the loss.
+        Learning rate ε, divided by the curvature of the loss.
     l2 : float
-        Rows of zero gradient in every leaf.
+        L2 regularisation of leaf values.
     variance_l2 : float
-        More of them for the log standard deviation.
+        Additional L2 regularisation of the log standard deviation.
     shrink : float
-        1 / (2 N) with Langevin noise, else 0.
+        Shrinkage γ: 1 / (2 N) for Langevin boosting, else 0.
     noise : float
         Standard deviation of the noise on the gradient of a row.
     """
@@ -38,29 +42,37 @@ class Steps:
 
     @property
     def decay(self) -> float:
-        """What each step multiplies the score by."""
+        """Factor c = 1 − γ ε by which each step multiplies the score."""
         return 1.0 - self.shrink * self.rate
 
-    def l2_of(self, outputs: int) -> Floats:
-        """Return the rows of zero gradient of each output, shape (outputs,)."""
+    def l2_per_output(self, outputs: int) -> Floats:
+        """Return the L2 regularisation of each output, shape (outputs,)."""
         l2 = np.full(outputs, self.l2)
         l2[1:2] += self.variance_l2
         return l2
 
 
-def steps_of(spec: MemberSpec, objective: Objective, n: float) -> Steps:
-    """Return the steps of a chain on a table of weight n."""
+def step_sizes(spec: MemberSpec, objective: Objective, n: float) -> StepSizes:
+    """Return the step sizes of a chain.
+
+    Parameters
+    ----------
+    spec : MemberSpec
+    objective : Objective
+    n : float
+        Sum of the weights of the training rows.
+    """
     guard = spec.variance_guard if objective.family == "normal" else 0.0
-    # a step is measured by the curvature of the loss, but never so long that it could overshoot
-    rate = min(spec.learning_rate / objective.curvature, max(_LONGEST_STEP, spec.learning_rate))
+    # the rate is relative to the curvature of the loss, up to a bound beyond which a step could overshoot
+    rate = min(spec.learning_rate / objective.curvature, max(_MAX_STEP, spec.learning_rate))
     noise = 0.0 if spec.temperature is None else float(np.sqrt(spec.temperature * 2.0 / (n * rate)))
-    if noise > _MOST_NOISE:
+    if noise > _MAX_NOISE:
         message = (
             f"temperature={spec.temperature:g} and learning_rate={spec.learning_rate:g} give noise of {noise:.3g} "
-            f"standard deviations on every gradient; at most {_MOST_NOISE:g} are allowed"
+            f"standard deviations on every gradient; at most {_MAX_NOISE:g} are allowed"
         )
         raise ValueError(message)
-    return Steps(
+    return StepSizes(
         rate=rate,
         l2=spec.l2 * rate / spec.learning_rate + guard * 60.0 * min((450.0 / n) ** 3, 1.0),
         variance_l2=guard * 1000.0 * min((450.0 / n) ** 2, 1.0),

@@ -1,9 +1,11 @@
-"""The variance guard for libraries that boost on gradients they are given.
+"""The variance guard for libraries that boost on given gradients: beyond the paper.
 
-A row draws the mean towards its own target, so its residual is too small, and so is a standard deviation learned from
-such residuals. The guard learns it from residuals that are freed of the row's own pull: it keeps the mean's score
-as it would be, had the row been left out of every leaf it was in. Which rows share a leaf need not be asked of the
-library. A step moves all rows of a leaf by the same amount, and those of different leaves by different ones.
+A row pulls the mean of its leaf towards its own target. Its residual is too small, and so is a standard deviation that
+is learned from such residuals. The guard learns it from leave-one-out residuals: it keeps track of the mean's score as
+it would be if the row had been left out of each of its leaves. The library need not say which rows share a leaf: a step
+moves all rows of a leaf by the same amount, and rows of different leaves by different amounts.
+
+The regularisation of the guard is in `step_sizes`.
 """
 
 from collections.abc import Callable
@@ -15,87 +17,96 @@ from epiboost._boosting.gradient_grid import GridObjective
 from epiboost._boosting.langevin import LangevinObjective
 from epiboost._typing import AnyArray, Floats, Integers
 
-HONEST_PULLS = 4.0
-"""How many times a row's pull is taken out.
+LEAVE_ONE_OUT_FACTOR = 4.0
+"""Multiple of the leave-one-out correction that is applied.
 
-Once would be its pull on leaf values. It bends the choice of splits too, more so than in symmetric trees, where one
-split serves a whole level.
+One would correct for a row's effect on leaf values. A row also affects the choice of splits, more so than in symmetric
+trees, where one split serves all nodes of a level.
 """
-
 
 Unguarded: TypeAlias = LangevinObjective | GridObjective
 
-Totals: TypeAlias = Callable[[AnyArray, AnyArray, Floats, Floats], tuple[Floats, Floats]]
-"""From scores after and before a step, gradients and weights to the sums of both in the leaf of each row."""
+LeafSums: TypeAlias = Callable[[AnyArray, AnyArray, Floats, Floats], tuple[Floats, Floats]]
+"""Maps scores after and before a step, gradients and weights to the sums of both in the leaf of each row."""
 
 
-def gradients_of(chain: Unguarded, totals: Totals | None = None) -> "Unguarded | GuardedObjective":
-    """Return what gives a chain its gradients, guarded where that is asked for.
+def with_variance_guard(chain: Unguarded, leaf_sums: LeafSums | None = None) -> "Unguarded | GuardedObjective":
+    """Return the chain's objective, guarded if the spec asks for it and the family is a Normal.
 
-    ``totals`` is for rows that share leaves with others which are elsewhere.
+    Parameters
+    ----------
+    chain : LangevinObjective or GridObjective
+    leaf_sums : callable, optional
+        Sums over leaves; `local_leaf_sums` by default, for rows that are all on this machine.
     """
     guarded = chain.rows.objective.family == "normal" and chain.spec.variance_guard > 0
-    return GuardedObjective(chain, totals) if guarded else chain
+    return GuardedObjective(chain, leaf_sums) if guarded else chain
 
 
 class GuardedObjective:
-    """The gradients of one chain, which must be asked for tree by tree."""
+    """The gradients of one chain with leave-one-out residuals; trees must be asked for in order.
 
-    def __init__(self, chain: Unguarded, totals: Totals | None = None) -> None:
+    Parameters
+    ----------
+    chain, leaf_sums
+        See `with_variance_guard`.
+    """
+
+    def __init__(self, chain: Unguarded, leaf_sums: LeafSums | None = None) -> None:
         self.chain = chain
-        self.totals = totals or totals_here
-        self.honest = np.zeros(len(chain.rows.y))  # the mean's rescaled score, had the row been left out
-        self.last: tuple[AnyArray, Floats, Floats, Floats] | None = None
+        self.leaf_sums = leaf_sums or local_leaf_sums
+        self.left_out = np.zeros(len(chain.rows.y))  # rescaled score of the mean, each row left out of its leaves
+        self.last_step: tuple[AnyArray, Floats, Floats, Floats] | None = None
 
     def gradients(self, raw: AnyArray, tree: int) -> tuple[Floats, Floats]:
-        """Return gradients and hessians for a tree, from 0, at the library's score: all of shape (n, outputs)."""
-        mean = raw.reshape(len(self.honest), -1)[:, 0].copy()
-        if self.last is not None:
-            self._follow(mean, *self.last)
+        """Return gradients and hessians; see `LangevinObjective.gradients`."""
+        mean = raw.reshape(len(self.left_out), -1)[:, 0].copy()
+        if self.last_step is not None:
+            self._follow(mean, *self.last_step)
         decay = self.chain.steps.decay
-        pull = decay**tree * (mean - self.honest)
-        gradient, hessian = self.chain.gradients(raw, tree, HONEST_PULLS * pull)
+        correction = decay**tree * (mean - self.left_out)
+        gradient, hessian = self.chain.gradients(raw, tree, LEAVE_ONE_OUT_FACTOR * correction)
         weight = hessian[:, 0]
         start = self.chain.rows.objective.start[0]
-        own = decay ** -(tree + 1) * weight * (start + decay**tree * mean - self.chain.rows.y)
-        self.last = mean, gradient[:, 0].copy(), own, weight.copy()
+        noiseless = decay ** -(tree + 1) * weight * (start + decay**tree * mean - self.chain.rows.y)
+        self.last_step = mean, gradient[:, 0].copy(), noiseless, weight.copy()
         return gradient, hessian
 
-    def _follow(self, mean: AnyArray, before: AnyArray, gradient: Floats, own: Floats, weight: Floats) -> None:
-        """Take the step that the mean has taken, each row without its own part in it."""
-        sums, sizes = self.totals(mean, before, gradient, weight)
+    def _follow(self, mean: AnyArray, before: AnyArray, gradient: Floats, noiseless: Floats, weight: Floats) -> None:
+        """Repeat the mean's last step with each row left out of its leaf."""
+        sums, sizes = self.leaf_sums(mean, before, gradient, weight)
         others = np.maximum(sizes - weight + self.chain.steps.l2, 0.0)
-        step = np.divide(sums - own, others, out=np.zeros_like(sums), where=others > 1e-9 * sizes)
-        self.honest -= self.chain.steps.rate * step
+        step = np.divide(sums - noiseless, others, out=np.zeros_like(sums), where=others > 1e-9 * sizes)
+        self.left_out -= self.chain.steps.rate * step
 
 
-def totals_here(after: AnyArray, before: AnyArray, gradient: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return the sums of gradients and of weights in the leaf of each row, of which all are here."""
+def local_leaf_sums(after: AnyArray, before: AnyArray, gradient: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the sums of gradients and of weights in the leaf of each row, for rows on this machine."""
     leaf = leaves_of(after, before)
-    return sums_of(leaf, gradient)[leaf], sums_of(leaf, weight)[leaf]
+    return sum_per_leaf(leaf, gradient)[leaf], sum_per_leaf(leaf, weight)[leaf]
 
 
-def sums_of(leaf: Integers, values: Floats) -> Floats:
-    """Return the sum of some values in each leaf."""
+def sum_per_leaf(leaf: Integers, values: Floats) -> Floats:
+    """Return the sum of the values in each leaf."""
     return np.asarray(np.bincount(leaf, values), dtype=np.float64)
 
 
-def rounding_of(after: AnyArray, before: AnyArray) -> float:
-    """Return how far apart rows of one leaf may seem to have moved."""
+def step_tolerance(after: AnyArray, before: AnyArray) -> float:
+    """Return the largest difference that rounding can make between the steps of two rows of one leaf."""
     largest = max(float(np.abs(after).max()), float(np.abs(before).max()))
     return 4.0 * float(np.finfo(after.dtype).eps) * largest
 
 
-def leaves_of(after: AnyArray, before: AnyArray, rounding: float | None = None) -> Integers:
-    """Return numbers of leaves, from 0: rows that moved alike, up to rounding, are in the same.
+def leaves_of(after: AnyArray, before: AnyArray, tolerance: float | None = None) -> Integers:
+    """Return the leaf number of each row, from 0: rows that moved by the same amount share a leaf.
 
     >>> leaves_of(np.array([1.5, 3.0, 7.5]), np.array([1.0, 2.0, 7.0]))
     array([0, 1, 0])
     """
-    rounding = rounding_of(after, before) if rounding is None else rounding
-    moved = after.astype(np.float64) - before
-    order = np.argsort(moved, kind="stable")
-    gaps = np.diff(moved[order], prepend=moved[order[0]]) > rounding
-    leaf = np.empty(len(moved), dtype=np.int64)
-    leaf[order] = np.cumsum(gaps)
+    tolerance = step_tolerance(after, before) if tolerance is None else tolerance
+    step = after.astype(np.float64) - before
+    order = np.argsort(step, kind="stable")
+    is_next = np.diff(step[order], prepend=step[order[0]]) > tolerance
+    leaf = np.empty(len(step), dtype=np.int64)
+    leaf[order] = np.cumsum(is_next)
     return leaf

@@ -7,7 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -31,7 +31,8 @@ from epiboost._typing import AnyArray, Column, Floats, Table
 from epiboost.distributed.fit import PartitionReader, partitioned_schema
 from epiboost.distributed.members import ON_CLUSTER
 from epiboost.distributed.scoring import score_lazily
-from epiboost.engines import Engine, check_asked, engine_named
+from epiboost.engines.base import BinnedEngine, Engine
+from epiboost.engines.registry import check_data, check_parameters, engine_named
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -163,6 +164,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         if n_rows < _FEWEST_ROWS:
             message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_FEWEST_ROWS} is required."
             raise ValueError(message)
+        check_data(engine, str(self.engine), data)
         self.schema_ = schema.with_ranges(data.X) if isinstance(data.X, np.ndarray) else schema
         self.target_ = target
         rows = [data]
@@ -187,7 +189,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         """
         self._require_fitted()
         parameters = self.forest_.predict(self.schema_.transform(X), prefixes=self.prefixes_)
-        return Posterior(parameters, self._known_family, getattr(self, "classes_", None))
+        return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None))
 
     def _read_rows(
         self, X: Table, y: Column, sample_weight: Column, evaluation: tuple[Any, Any, Any] | None
@@ -204,13 +206,13 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             schema, table = schema.without_unused(table)
         target = self._target_type.fit(y)
         watched = None if evaluation is None else _evaluation_rows(schema, target, *evaluation)
-        return schema, target, Dataset(table, target.encode(y), weight, target.n_classes, watched, schema.sizes)
+        return schema, target, Dataset(table, target.encode(y), weight, target.n_classes, watched, schema.n_codes)
 
     def _read_partitions(
         self, engine: Engine, X: Table, y: Column, sample_weight: Column, evaluation: tuple[Any, Any, Any] | None
     ) -> tuple[ColumnSchema, Target, Dataset]:
         """Return the schema, the target and the training rows of a Dask collection."""
-        takes = getattr(engine, "takes_partitions", None)
+        takes = engine.capabilities.partitions
         if takes is None:
             message = f"engine={self.engine!r} needs X in memory; 'native' and 'xgboost' take Dask collections"
             raise TypeError(message)
@@ -222,7 +224,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         reader = PartitionReader(schema, self._target_type, self.max_bins)
         if takes == "rows":
             return schema, *reader.read_in_place(X, y, sample_weight)
-        target, data = reader.read_bins(X, y, sample_weight, engine.bins(self.max_bins))  # type: ignore[attr-defined]
+        bins = cast("BinnedEngine", engine).given_bins(self.max_bins)
+        target, data = reader.read_bins(X, y, sample_weight, bins)
         if evaluation is None:
             return schema, target, data
         if _is_collection(evaluation[0]):
@@ -251,8 +254,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         """Return the engine after checking that it supports the parameters."""
         engine = engine_named(self.engine, n_jobs=self.n_jobs, params=self.engine_params)
         defaults = {name: of.default for name, of in inspect.signature(type(self).__init__).parameters.items()}
-        check_asked(engine, str(self.engine), self.get_params(deep=False), defaults)
-        if self.n_jobs == ON_CLUSTER and not getattr(engine, "trains_on_cluster", False):
+        check_parameters(engine, str(self.engine), self.get_params(deep=False), defaults)
+        if self.n_jobs == ON_CLUSTER and not engine.capabilities.cluster:
             message = (
                 f"n_jobs='dask' is for engine='native', not for engine={self.engine!r} (XGBoost uses the cluster "
                 "without it where X is a Dask collection)"
@@ -270,11 +273,6 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         for name, value in fitted_attributes(model, header, arrays).items():
             setattr(model, name, value)
         return model
-
-    @property
-    def _known_family(self) -> Any:  # noqa: ANN401 (a Family)
-        """Return what the members predict: it is the engine's to say where that is less than usual."""
-        return getattr(self.forest_, "family", self._target_type.family)
 
 
 def _is_collection(X: Table) -> bool:

@@ -12,7 +12,8 @@ from epiboost._files.checks import require_facts
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
 from epiboost._typing import AnyArray
-from epiboost.engines import Forest, forest_from_file
+from epiboost.engines.base import Forest
+from epiboost.engines.registry import forest_from_file
 
 
 def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -49,7 +50,7 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
                 recipe.ensemble != "virtual" or recipe.n_estimators == forest.n_trees[0]
             ),
             "the columns do not have as many categories as the encoding has codes": (
-                getattr(forest, "sizes", None) in {None, schema.sizes or (0,) * schema.n_features}
+                forest.n_codes == (schema.n_codes or (0,) * schema.n_features)
             ),
             "the prefixes are not those of the parameters": (
                 (None if prefixes is None else tuple(prefixes)) == recipe.prefixes
@@ -69,9 +70,9 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
 def _check_shape(forest: Forest, recipe: Recipe, schema: ColumnSchema, target: Target) -> None:
     """Raise a ValueError if the trees predict for another number of members or outputs."""
     probe = forest.predict(np.full((1, schema.n_features), np.nan), prefixes=recipe.prefixes)
-    n_outputs = 1 if getattr(forest, "family", target.family) == "mean" else target.n_outputs
-    if probe.shape != (recipe.n_members_in_all, 1, n_outputs):
-        message = "the numbers of members or classes disagree"
+    n_outputs = 1 if forest.family == "mean" else target.n_outputs
+    if forest.family not in {target.family, "mean"} or probe.shape != (recipe.n_members_in_all, 1, n_outputs):
+        message = "the family, members or classes disagree"
         raise ValueError(message)
 
 

@@ -7,7 +7,7 @@ from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
 from epiboost._typing import AnyArray, Floats
-from epiboost.engines import Forest
+from epiboost.engines.base import Forest
 
 
 class FittedAttributes:

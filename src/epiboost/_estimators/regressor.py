@@ -13,7 +13,7 @@ from epiboost._estimators.calibrated import CalibratedRegressor
 from epiboost._estimators.predictions import NumberPredictions
 from epiboost._inputs.target import Numbers
 from epiboost._typing import Column, Floats, Table
-from epiboost.engines import Engine
+from epiboost.engines.base import Engine
 
 
 class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types

@@ -23,7 +23,7 @@ class Dataset:
         0 for regression.
     evaluation : Dataset or None
         Rows on which the loss is measured after each tree. They are not trained on.
-    sizes : tuple of int
+    n_codes : tuple of int
         Number of codes per column, the one for missing values included; 0 for a numeric column. Empty if no column is
         categorical. Codes count from 0; -1 is a category that was not seen in training, NaN a missing value.
     """
@@ -33,4 +33,4 @@ class Dataset:
     weight: Floats
     n_classes: int
     evaluation: "Dataset | None" = None
-    sizes: tuple[int, ...] = ()
+    n_codes: tuple[int, ...] = ()

@@ -130,7 +130,7 @@ class ColumnSchema:
         return _check_numbers(read_columns(columns, labels, self.categories), self.owner)
 
     @property
-    def sizes(self) -> tuple[int, ...]:
+    def n_codes(self) -> tuple[int, ...]:
         """Number of codes per column, the one for missing values included; 0 for numbers, empty without categories."""
         return tuple(0 if known is None else len(known.values) + 1 for known in self.categories)
 

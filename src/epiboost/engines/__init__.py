@@ -1,26 +1,39 @@
-"""What trains the trees: engines by name, and the door through which another can be added.
+"""Engines, which train the trees, and everything that the author of another engine needs.
+
+An engine declares its `Capabilities` and has one method, `Engine.fit`. It is registered by name with `register_engine`.
 
 >>> engine_names()[0]
 'native'
 """
 
-from epiboost.engines.base import Engine, Forest
-from epiboost.engines.registry import (
-    check_asked,
-    engine_named,
-    engine_names,
-    forest_from_file,
-    register_engine,
-    unregister_engine,
-)
+from epiboost._boosting.langevin import LangevinObjective
+from epiboost._boosting.objectives import Objective, objective_from_header
+from epiboost._boosting.recipe import MemberSpec
+from epiboost._boosting.rows import LearningRows, learning_rows
+from epiboost._boosting.step_sizes import StepSizes, step_sizes
+from epiboost._boosting.truncation import check_prefixes
+from epiboost._boosting.variance_guard import with_variance_guard
+from epiboost._inputs.dataset import Dataset
+from epiboost.engines.base import BinnedEngine, Capabilities, Engine, Forest
+from epiboost.engines.registry import engine_names, register_engine, unregister_engine
 
 __all__ = [
+    "BinnedEngine",
+    "Capabilities",
+    "Dataset",
     "Engine",
     "Forest",
-    "check_asked",
-    "engine_named",
+    "LangevinObjective",
+    "LearningRows",
+    "MemberSpec",
+    "Objective",
+    "StepSizes",
+    "check_prefixes",
     "engine_names",
-    "forest_from_file",
+    "learning_rows",
+    "objective_from_header",
     "register_engine",
+    "step_sizes",
     "unregister_engine",
+    "with_variance_guard",
 ]

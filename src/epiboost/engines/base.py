@@ -1,22 +1,83 @@
-"""What an engine is: it turns data and specs into a forest, and a forest turns a table into member parameters."""
+"""The engine contract: an engine trains forests, a forest predicts distribution parameters.
+
+Everything that an engine or a forest may declare is in these protocols. The contract tests check every declaration on
+every engine.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
 
-from epiboost._boosting.recipe import MemberSpec
+from epiboost._binning.bins import Bins
+from epiboost._boosting.recipe import EnsembleKind, MemberSpec
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
-from epiboost._typing import AnyArray, Floats
+from epiboost._typing import AnyArray, Family, Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What an engine can do. Users who ask for more get an error that names it.
+
+    Attributes
+    ----------
+    ensembles : tuple of str
+        Values of ``ensemble`` that the engine can train.
+    unsupported : tuple of str
+        Parameters of the estimators that must stay at their defaults.
+    categories : bool
+        Whether columns of categories are supported.
+    sample_weight : bool
+        Whether weights other than one are supported.
+    evaluation_set : bool
+        Whether the loss on evaluation rows is computed after each tree.
+    partitions : {"bins", "rows"} or None
+        How the engine takes Dask collections: as a `BinnedTable` in memory (it is then a `BinnedEngine`), as
+        `PartitionedRows` that stay on their workers, or not at all.
+    cluster : bool
+        Whether ``n_jobs="dask"`` trains members on the workers of a Dask cluster.
+    prefixes : bool
+        Whether virtual members are truncations of one chain. Those of a random forest are disjoint parts of it.
+
+    Examples
+    --------
+    >>> Capabilities(ensembles=("sgb", "single"), evaluation_set=False).ensembles
+    ('sgb', 'single')
+    """
+
+    ensembles: tuple[EnsembleKind, ...] = ("sglb", "sgb", "virtual", "single")
+    unsupported: tuple[str, ...] = ()
+    categories: bool = True
+    sample_weight: bool = True
+    evaluation_set: bool = True
+    partitions: Literal["bins", "rows"] | None = None
+    cluster: bool = False
+    prefixes: bool = True
 
 
 @runtime_checkable
 class Forest(Protocol):
-    """A trained ensemble of an engine.
+    """A trained ensemble of an engine."""
 
-    What it predicts are the parameters of the family that its ``family`` names, if it has one; without, they are those
-    of a Normal for regression and of classes for classification. It may have ``sizes``, how many codes each column of
-    categories has (0 for numbers): a model file is then checked against them.
-    """
+    @property
+    def family(self) -> Family:
+        """Which distribution the outputs of `predict` are parameters of."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that a table must have."""
+
+    @property
+    def n_codes(self) -> tuple[int, ...]:
+        """Number of codes per column, that of missing values included; 0 for a column of numbers."""
+
+    @property
+    def n_trees(self) -> AnyArray:
+        """Number of trees of each chain, shape (members,)."""
+
+    @property
+    def evaluation(self) -> Floats:
+        """Losses on the evaluation rows, shape (members, trees); (members, 0) without such rows."""
 
     def predict(self, table: AnyArray, *, prefixes: Sequence[int] | None = None) -> Floats:
         """Return distribution parameters, shape (members, samples, outputs).
@@ -24,43 +85,48 @@ class Forest(Protocol):
         Parameters
         ----------
         table : array of shape (samples, features)
-            Checked numbers.
+            Checked numbers; columns of categories hold codes, see `Dataset`.
         prefixes : sequence of int, optional
-            Tree counts: the members are then the truncations of one chain, each as that chain was when it had so many
-            trees. It is the engine that cuts, because it knows how the chain shrinks.
+            Tree counts in ascending order. The members are then the truncations of each chain: the chain as it was
+            after so many trees. The engine truncates, because it knows how the chain shrinks.
         """
 
-    @property
-    def n_features(self) -> int:
-        """How many columns a table must have."""
-
-    @property
-    def evaluation(self) -> Floats:
-        """Losses on the evaluation rows, shape (members, trees); no columns without such rows."""
-
-    @property
-    def n_trees(self) -> AnyArray:
-        """How many trees each chain has, shape (members,)."""
-
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
-        """Return what a model file must hold: a JSON header and arrays."""
+        """Return a JSON header and the arrays that a model file must hold."""
 
 
 @runtime_checkable
 class Engine(Protocol):
-    """Something that trains forests.
+    """A trainer of forests."""
 
-    It may say what it cannot do, and users who ask for that get an error that names it:
-
-    - ``cannot``: names of parameters of the estimators that must stay at their defaults;
-    - ``ensembles``: the kinds it has, if not all.
-
-    And what it can do more:
-
-    - ``takes_partitions``: how it takes Dask collections, ``"bins"`` for a `BinnedTable` or ``"rows"`` for
-      `PartitionedRows` as the table of its dataset;
-    - ``trains_on_cluster``: whether ``n_jobs="dask"`` trains its members on a cluster.
-    """
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the engine can do; a class attribute will do."""
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> Forest:
-        """Train one chain a spec."""
+        """Train one chain per spec.
+
+        Parameters
+        ----------
+        data : Dataset
+            Checked training rows. Nothing is in it that the `capabilities` exclude.
+        specs : sequence of MemberSpec
+            One per chain; they differ in their seeds alone.
+        progress : callable
+            Called with the number of trees that are trained and the number of all trees.
+        """
+
+
+@runtime_checkable
+class BinnedEngine(Engine, Protocol):
+    """An engine with ``partitions="bins"``, which takes a `BinnedTable` as the table of its dataset."""
+
+    def given_bins(self, max_bins: int) -> Bins | None:
+        """Return bins that the user has given, or None if bins are to be fitted to the rows."""
+
+
+def check_width(table: AnyArray, n_features: int) -> None:
+    """Refuse a table that does not have the columns of the training table."""
+    if table.ndim != 2 or table.shape[1] != n_features:  # noqa: PLR2004 (rows and columns)
+        message = f"the table must have {n_features} columns; got shape {table.shape}"
+        raise ValueError(message)

@@ -1,12 +1,12 @@
-"""Options that only a library knows: which of them a user may set, under any of their names.
+"""Options of a library: which of them a user may set through ``engine_params``, under any of their names.
 
-An option must act or be refused. One that a parameter of the estimators sets already is refused with that parameter,
-one that has no effect here as such, and a name that nobody knows with those that are spelled alike.
+An option either takes effect or is refused. The error for an option that a parameter of the estimators already sets
+names that parameter; the error for an unknown name suggests similar ones.
 
->>> rules = Options("Steam", own={"fire": "learning_rate"}, free=("whistle",), aliases={"toot": "whistle"})
->>> rules.checked({"toot": 3})
+>>> options = Options("Steam", reserved={"fire": "learning_rate"}, allowed=("whistle",), aliases={"toot": "whistle"})
+>>> options.check({"toot": 3})
 {'whistle': 3}
->>> rules.checked({"wistle": 3})
+>>> options.check({"wistle": 3})
 Traceback (most recent call last):
     ...
 ValueError: engine_params must not hold 'wistle': Steam does not know it; did you mean 'whistle'?
@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-WEIGHTS = "sample_weight, which fit takes and which can balance classes"
+SAMPLE_WEIGHT = "sample_weight, which fit takes and which can balance classes"
 """What sets the options that weigh classes."""
 
 
@@ -28,42 +28,43 @@ class Options:
     Attributes
     ----------
     library : str
-        As users call it.
-    own : mapping
-        Options that are not the user's to set, and what sets them.
-    free : collection of str, optional
-        Those that are; None: all others, and the library says which it does not know.
-    idle : collection of str
+        Name of the library, for error texts.
+    reserved : mapping
+        Options that users may not set, each with what sets it.
+    allowed : collection of str, optional
+        Options that users may set; None for all others, in which case the library refuses unknown ones.
+    no_effect : collection of str
         Options that have no effect here.
     aliases : mapping
-        From other names of an option to its own.
+        From other names of an option to its main name.
     """
 
     library: str
-    own: Mapping[str, str]
-    free: Collection[str] | None = None
-    idle: Collection[str] = ()
+    reserved: Mapping[str, str]
+    allowed: Collection[str] | None = None
+    no_effect: Collection[str] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
 
-    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the user asked for under the options' own names, or say which of it cannot be had."""
+    def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the given options under their main names; a ValueError names one that is refused."""
         checked: dict[str, Any] = {}
         for name, value in given.items():
             option = self.aliases.get(name, name)
-            fault = self._fault(name, option) or (f"it is the same as {option!r}" if option in checked else None)
-            if fault is not None:
-                message = f"engine_params must not hold {name!r}: {fault}"
+            reason = self._refusal(name, option) or (f"it is the same as {option!r}" if option in checked else None)
+            if reason is not None:
+                message = f"engine_params must not hold {name!r}: {reason}"
                 raise ValueError(message)
             checked[option] = value
         return checked
 
-    def _fault(self, name: str, option: str) -> str | None:
-        if option in self.own:
-            return f"it is set by {self.own[option]}"
-        if option in self.idle:
-            return f"it has no effect here, where {self.library} grows the trees alone"
-        if self.free is None or option in self.free:
+    def _refusal(self, name: str, option: str) -> str | None:
+        """Return why an option is refused, or None."""
+        if option in self.reserved:
+            return f"it is set by {self.reserved[option]}"
+        if option in self.no_effect:
+            return f"it has no effect here, where {self.library} only grows the trees"
+        if self.allowed is None or option in self.allowed:
             return None
-        near = difflib.get_close_matches(name, [*self.free, *self.own, *self.aliases], n=3)
-        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+        similar = difflib.get_close_matches(name, [*self.allowed, *self.reserved, *self.aliases], n=3)
+        hint = f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
         return f"{self.library} does not know it{hint}"

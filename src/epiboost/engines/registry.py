@@ -1,9 +1,11 @@
-"""The table of engines: which name stands for which, and whether an engine can do what is asked of it.
+"""The registry of engines: names, and checks of what is asked of an engine against its capabilities.
 
-An engine is registered with two callables, or with the places to import them from when they are first asked for:
+An engine is registered with two callables, or with the text ``"package.module:name"`` that says where to import them
+from when they are first used:
 
 - the engine, called with ``n_jobs`` and the user's ``engine_params`` as keywords;
-- the reader of its model files, called with a header, arrays and ``n_jobs``: what `Forest.to_file` gave.
+- the reader of its model files, called with a header, arrays and ``n_jobs``; it returns the forest whose
+  `Forest.to_file` gave header and arrays.
 
 >>> engine_named("native", n_jobs=1)
 NativeEngine(n_jobs=1)
@@ -12,52 +14,79 @@ NativeEngine(n_jobs=1)
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
+import numpy as np
+
+from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray
 from epiboost.engines.base import Engine, Forest
 
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    engine: str | Callable[..., Engine]
-    read_forest: str | Callable[..., Forest]
-
-
-def _own(module: str, name: str) -> _Entry:
-    return _Entry(f"epiboost.engines.{module}:{name}Engine", f"epiboost.engines.{module}:{name}Forest.from_file")
+EngineFactory: TypeAlias = Callable[..., Engine]
+ForestReader: TypeAlias = Callable[..., Forest]
+_Loader: TypeAlias = Callable[[], tuple[EngineFactory, ForestReader]]
+"""Imports an engine and its reader, so that importing this package does not import the libraries."""
 
 
-_TABLE = {
-    "native": _own("native.engine", "Native"),
-    "catboost": _own("libraries.catboost", "CatBoost"),
-    "lightgbm": _own("libraries.lightgbm", "LightGBM"),
-    "xgboost": _own("xgboost.engine", "XGBoost"),
-    "forest": _Entry(
-        "epiboost.engines.random_forest.engine:ForestEngine",
-        "epiboost.engines.random_forest.forest:SklearnForest.from_file",
-    ),
+def _native() -> tuple[EngineFactory, ForestReader]:
+    from epiboost.engines.native.engine import NativeEngine  # noqa: PLC0415 (on first use)
+    from epiboost.engines.native.forest import NativeForest  # noqa: PLC0415 (on first use)
+
+    return NativeEngine, NativeForest.from_file
+
+
+def _catboost() -> tuple[EngineFactory, ForestReader]:
+    from epiboost.engines.libraries.catboost import CatBoostEngine, CatBoostForest  # noqa: PLC0415 (on first use)
+
+    return CatBoostEngine, CatBoostForest.from_file
+
+
+def _lightgbm() -> tuple[EngineFactory, ForestReader]:
+    from epiboost.engines.libraries.lightgbm import LightGBMEngine, LightGBMForest  # noqa: PLC0415 (on first use)
+
+    return LightGBMEngine, LightGBMForest.from_file
+
+
+def _xgboost() -> tuple[EngineFactory, ForestReader]:
+    from epiboost.engines.xgboost.engine import XGBoostEngine, XGBoostForest  # noqa: PLC0415 (on first use)
+
+    return XGBoostEngine, XGBoostForest.from_file
+
+
+def _random_forest() -> tuple[EngineFactory, ForestReader]:
+    from epiboost.engines.random_forest.engine import ForestEngine  # noqa: PLC0415 (on first use)
+    from epiboost.engines.random_forest.forest import SklearnForest  # noqa: PLC0415 (on first use)
+
+    return ForestEngine, SklearnForest.from_file
+
+
+_LOADERS: dict[str, _Loader] = {
+    "native": _native,
+    "catboost": _catboost,
+    "lightgbm": _lightgbm,
+    "xgboost": _xgboost,
+    "forest": _random_forest,
 }
 
 
 def register_engine(
-    name: str, engine: str | Callable[..., Engine], read_forest: str | Callable[..., Forest], *, replace: bool = False
+    name: str, engine: str | EngineFactory, read_forest: str | ForestReader, *, replace: bool = False
 ) -> None:
-    """Make an engine known by name: ``EpiBoostRegressor(engine=name)`` then trains with it.
+    """Register an engine by name: ``EpiBoostRegressor(engine=name)`` then trains with it.
 
     Parameters
     ----------
     name : str
-        What users write.
+        The value of ``engine`` that stands for it.
     engine : callable or str
-        ``engine(n_jobs=..., **engine_params)`` returns an `Engine`; a class will do. Text is where to import it from,
-        ``"package.module:name"``, which happens when a user first asks for the engine.
+        ``engine(n_jobs=..., **engine_params)`` returns an `Engine`; a class will do. Text says where to import it from,
+        ``"package.module:name"``; it is imported when the engine is first used.
     read_forest : callable or str
         ``read_forest(header, arrays, n_jobs)`` returns the `Forest` whose `Forest.to_file` gave header and arrays, or
         raises a ValueError if they do not fit together.
     replace : bool, default=False
-        Whether the name may be one that is taken.
+        Whether to replace an engine of the same name.
 
     Examples
     --------
@@ -68,92 +97,114 @@ def register_engine(
     >>> unregister_engine("steam")
     """
     if not isinstance(name, str) or not name:
-        message = f"the name of an engine must be text; got {name!r}"
+        message = f"the name of an engine must be a text that is not empty; got {name!r}"
         raise ValueError(message)
     for part in (engine, read_forest):
         if not callable(part) and not (isinstance(part, str) and ":" in part):
             message = f"an engine and its reader must be callables or 'package.module:name'; got {part!r}"
             raise TypeError(message)
-    if name in _TABLE and not replace:
-        message = f"there is an engine {name!r} already; replace=True puts another in its place"
+    if name in _LOADERS and not replace:
+        message = f"there is an engine {name!r} already; replace it with replace=True"
         raise ValueError(message)
-    _TABLE[name] = _Entry(engine, read_forest)
+    _LOADERS[name] = partial(_load, engine, read_forest)
 
 
 def unregister_engine(name: str) -> None:
-    """Forget an engine; models that were trained by it can no longer be loaded."""
-    _entry(name)
-    del _TABLE[name]
+    """Remove an engine; models that it has trained can no longer be loaded."""
+    _loader(name)
+    del _LOADERS[name]
 
 
 def engine_names() -> tuple[str, ...]:
-    """Return the names that ``engine=`` may have."""
-    return tuple(_TABLE)
+    """Return the registered names, the values that ``engine`` may have."""
+    return tuple(_LOADERS)
 
 
 def engine_named(engine: str | Engine, *, n_jobs: int | str | None, params: Mapping[str, Any] | None = None) -> Engine:
-    """Return the engine of that name with its own parameters, or the engine itself."""
+    """Return a new engine of that name with ``engine_params``; an `Engine` is returned as it is."""
     if params is not None and not (isinstance(params, Mapping) and all(isinstance(name, str) for name in params)):
         message = f"engine_params must be None or a dictionary from names to values; got {params!r}"
         raise ValueError(message)
-    if isinstance(engine, Engine) and not isinstance(engine, type) and not hasattr(engine, "predict"):
+    if isinstance(engine, Engine) and not isinstance(engine, type):
         if params:
             message = "engine_params are for an engine that is given by name; give them to the Engine itself"
             raise ValueError(message)
         return engine
-    make = _imported(_entry(engine).engine)
+    factory, _ = _loader(engine)()
     if "n_jobs" in (params or {}):
         message = "engine_params must not hold 'n_jobs': it is set by n_jobs"
         raise ValueError(message)
     try:
-        inspect.signature(make).bind(n_jobs=n_jobs, **(params or {}))
+        inspect.signature(factory).bind(n_jobs=n_jobs, **(params or {}))
     except TypeError as error:
-        found = inspect.signature(make).parameters.values()
-        known = [one.name for one in found if one.name != "n_jobs" and one.kind is not one.VAR_KEYWORD]
+        parameters = inspect.signature(factory).parameters.values()
+        known = [one.name for one in parameters if one.name != "n_jobs" and one.kind is not one.VAR_KEYWORD]
         message = f"engine_params must be among {known} for engine={engine!r}; got {dict(params or {})}"
         raise ValueError(message) from error
-    made: Engine = make(n_jobs=n_jobs, **(params or {}))
+    made = factory(n_jobs=n_jobs, **(params or {}))
+    if not isinstance(made, Engine):
+        message = f"engine={engine!r} is registered with {factory!r}, whose result has no capabilities or no fit"
+        raise TypeError(message)
     return made
-
-
-def check_asked(engine: Engine, name: str, asked: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
-    """Refuse what an engine cannot honour: an ensemble it has none of, a parameter that is not at its default."""
-    kinds = getattr(engine, "ensembles", None)
-    if kinds is not None and asked["ensemble"] not in kinds:
-        allowed = ", ".join(map(repr, kinds))
-        message = f"engine={name!r} has the ensembles {allowed}; got ensemble={asked['ensemble']!r}"
-        raise ValueError(message)
-    for parameter in sorted(getattr(engine, "cannot", ())):
-        if parameter == "structure_rows" and asked[parameter] is None:
-            continue  # all rows: what every engine can do
-        if parameter in asked and asked[parameter] != defaults[parameter]:
-            message = (
-                f"engine={name!r} cannot honour {parameter}={asked[parameter]!r}; leave it at its default, "
-                f"{defaults[parameter]!r}"
-            )
-            raise ValueError(message)
 
 
 def forest_from_file(
     engine: str, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], *, n_jobs: int | str | None
 ) -> Forest:
     """Return the forest that an engine's `Forest.to_file` described; a ValueError if the parts do not fit."""
-    forest: Forest = _imported(_entry(engine).read_forest)(header, arrays, n_jobs)
-    return forest
+    _, read_forest = _loader(engine)()
+    return read_forest(header, arrays, n_jobs)
 
 
-def _entry(engine: object) -> _Entry:
-    if not isinstance(engine, str) or engine not in _TABLE:
-        names = ", ".join(map(repr, _TABLE))
-        known = f"{names}, a name that epiboost.engines.register_engine was given, or an Engine"
-        message = f"engine must be one of {known}; got {engine!r}"
-        if hasattr(engine, "predict"):
-            message += "; posterior_from takes models of other libraries once they are fitted"
+def check_parameters(engine: Engine, name: str, parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+    """Refuse an ensemble or a parameter that the engine does not support; parameters at their defaults pass."""
+    capabilities = engine.capabilities
+    if parameters["ensemble"] not in capabilities.ensembles:
+        allowed = ", ".join(map(repr, capabilities.ensembles))
+        message = f"engine={name!r} supports the ensembles {allowed}; got ensemble={parameters['ensemble']!r}"
         raise ValueError(message)
-    return _TABLE[engine]
+    for parameter in sorted(capabilities.unsupported):
+        if parameter == "structure_rows" and parameters[parameter] is None:
+            continue  # None means all rows, which every engine supports
+        if parameter in parameters and parameters[parameter] != defaults[parameter]:
+            message = (
+                f"engine={name!r} does not support {parameter}={parameters[parameter]!r}; leave it at its default, "
+                f"{defaults[parameter]!r}"
+            )
+            raise ValueError(message)
+
+
+def check_data(engine: Engine, name: str, data: Dataset) -> None:
+    """Refuse data that the engine does not support: evaluation rows, categories or weights."""
+    capabilities = engine.capabilities
+    if data.evaluation is not None and not capabilities.evaluation_set:
+        message = f"engine={name!r} does not support eval_set; leave it out"
+        raise ValueError(message)
+    if any(data.n_codes) and not capabilities.categories:
+        message = f"engine={name!r} does not support columns of categories; turn them into numbers"
+        raise ValueError(message)
+    if not capabilities.sample_weight and bool((np.asarray(data.weight) != 1.0).any()):
+        message = f"engine={name!r} does not support sample_weight; leave it out"
+        raise ValueError(message)
+
+
+def _loader(engine: object) -> _Loader:
+    if not isinstance(engine, str) or engine not in _LOADERS:
+        names = ", ".join(map(repr, _LOADERS))
+        others = "a name that was registered with epiboost.engines.register_engine, or an Engine"
+        message = f"engine must be one of {names}, {others}; got {engine!r}"
+        if hasattr(engine, "predict"):
+            message += "; posterior_from takes fitted models of other libraries"
+        raise ValueError(message)
+    return _LOADERS[engine]
+
+
+def _load(engine: str | EngineFactory, read_forest: str | ForestReader) -> tuple[EngineFactory, ForestReader]:
+    return _imported(engine), _imported(read_forest)
 
 
 def _imported(part: str | Callable[..., Any]) -> Callable[..., Any]:
+    """Import ``"package.module:name"``; a callable is returned as it is."""
     if not isinstance(part, str):
         return part
     module, _, path = part.partition(":")

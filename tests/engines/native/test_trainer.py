@@ -7,7 +7,7 @@ import pytest
 
 from epiboost._boosting.objectives import Normal
 from epiboost._boosting.recipe import Recipe
-from epiboost._boosting.step_sizes import steps_of
+from epiboost._boosting.step_sizes import step_sizes
 from epiboost._native import native
 from epiboost.engines.native.recipe import ChainRecipe
 from tests.support.native_core import OBJECTIVES, recipe_of, small_table, train
@@ -15,7 +15,7 @@ from tests.support.native_core import OBJECTIVES, recipe_of, small_table, train
 
 def chain_recipe(n, **options):
     spec = Recipe(**options).specs(0)[0]
-    return ChainRecipe.of(spec, Normal(0.0, 1.0), steps_of(spec, Normal(0.0, 1.0), float(n)))
+    return ChainRecipe.of(spec, Normal(0.0, 1.0), step_sizes(spec, Normal(0.0, 1.0), float(n)))
 
 
 def test_the_native_recipe_has_the_fields_of_the_python_recipe(core):

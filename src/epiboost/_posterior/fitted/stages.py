@@ -10,19 +10,13 @@ import numpy as np
 from scipy.special import expit
 from sklearn.exceptions import NotFittedError
 
+from epiboost._boosting.truncation import catboost_prefixes
 from epiboost._typing import Estimator, Floats
 
 
 def stages_of(trees: int, n_members: int) -> list[int]:
-    """Return the tree counts of the members: evenly spaced in the second half of the chain, the last is all trees.
-
-    CatBoost's virtual ensembles use the same rule.
-    """
-    spacing = trees // (2 * n_members)
-    if n_members > 1 and spacing < 1:
-        message = f"n_members={n_members} needs a model of at least {2 * n_members} trees; this one has {trees}"
-        raise ValueError(message)
-    return [trees - spacing * (n_members - 1 - member) for member in range(n_members)]
+    """Return the tree counts of the members: evenly spaced in the second half of the chain, the last is all trees."""
+    return list(catboost_prefixes(trees, n_members))
 
 
 def probabilities_of_two(raw: Floats) -> Floats:

@@ -1,1 +1,1 @@
-"""Engines over CatBoost and LightGBM, and what engines over libraries share."""
+"""Engines over CatBoost and LightGBM, and the base classes of engines over libraries."""

@@ -1,18 +1,18 @@
-"""CatBoost's trees, by its own Langevin boosting.
+"""The engine over CatBoost, which trains by its own Langevin boosting.
 
-What its settings are here, and why:
+Settings that differ from CatBoost's defaults, and why:
 
-- ``bootstrap_type="No"``: left to itself, CatBoost shows each tree of a Langevin chain a random part of the rows.
-- ``leaf_estimation_method="Gradient"``: with Newton's steps, its default, noise reaches the choice of splits alone and
-  leaf values have none; a chain on fixed leaves then stands still.
-- ``langevin``, ``diffusion_temperature`` and ``model_shrink_rate`` in place of ``posterior_sampling``, which overwrites
-  the two others: noise and shrinkage are as for every engine, for the weight of the rows and ``temperature``.
-- ``boost_from_average`` for two classes: the chain starts at their log-odds. Of several it starts at zero, there is no
-  such option for those; and with a baseline CatBoost would switch shrinkage off.
+- ``bootstrap_type="No"``: by default CatBoost trains each tree of a Langevin chain on a random part of the rows.
+- ``leaf_estimation_method="Gradient"``: with Newton steps, the default, noise affects the choice of splits only and
+  leaf values have none; a chain on fixed leaves then does not move.
+- ``langevin``, ``diffusion_temperature`` and ``model_shrink_rate`` instead of ``posterior_sampling``, which overwrites
+  the other two: noise and shrinkage are those of every engine, for the weight of the rows and ``temperature``.
+- ``boost_from_average`` for two classes: the chain starts at their log-odds. Chains of three classes or more start at
+  zero, because CatBoost has no such option for them, and with a baseline it would switch shrinkage off.
 - ``l2_leaf_reg`` divided by the mean weight of the rows, by which CatBoost multiplies it.
 - Targets are standardised, because CatBoost's noise is in the units of the target.
 
-A trained model is shrunk already: its first t of T trees sum to cᵀ⁻ᵗ times the chain as it was after t trees.
+A trained model already includes the shrinkage: its first t of T trees sum to cᵀ⁻ᵗ times the chain after t trees.
 """
 
 import tempfile
@@ -21,24 +21,24 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from epiboost._boosting.langevin import LangevinObjective
 from epiboost._boosting.objectives import BINARY, Bernoulli
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._boosting.rows import Rows
-from epiboost._boosting.scores import loss_of
-from epiboost._boosting.step_sizes import Steps, steps_of
-from epiboost._typing import AnyArray, Bytes, Floats
-from epiboost.engines.libraries.engine import LibraryEngine, library_of
-from epiboost.engines.libraries.forest import Booster, BoosterForest, Chain
-from epiboost.engines.options import WEIGHTS, Options
-from epiboost.engines.parallel import Grown, Stopped
+from epiboost._boosting.rows import LearningRows
+from epiboost._boosting.step_sizes import StepSizes, step_sizes
+from epiboost._typing import AnyArray, Bytes, Floats, LibraryObject
+from epiboost.engines.base import Capabilities
+from epiboost.engines.libraries.chain import Chain, EarlyStopping
+from epiboost.engines.libraries.engine import ChainTask, LibraryEngine, Settings, library_module
+from epiboost.engines.libraries.forest import BoosterForest
+from epiboost.engines.options import SAMPLE_WEIGHT, Options
+from epiboost.engines.parallel import TrainingCancelled, TreeCallback
 
 _LOSSES = {"normal": "RMSEWithUncertainty", "categorical": "MultiClass"}
-_OWN = {
+_RESERVED = {
     **dict.fromkeys(
         (
             "loss_function", "objective", "leaf_estimation_method", "leaf_estimation_iterations", "boost_from_average",
@@ -64,9 +64,9 @@ _OWN = {
         ("use_best_model", "od_type", "od_wait", "od_pval", "early_stopping_rounds"), "early_stopping_rounds"
     ),
     **dict.fromkeys(("verbose", "verbose_eval", "silent", "logging_level"), "verbose"),
-    **dict.fromkeys(("class_weights", "auto_class_weights", "scale_pos_weight"), WEIGHTS),
+    **dict.fromkeys(("class_weights", "auto_class_weights", "scale_pos_weight"), SAMPLE_WEIGHT),
 }  # fmt: skip
-_IDLE = frozenset({
+_NO_EFFECT = frozenset({
     "best_model_min_trees", "callback", "custom_loss", "custom_metric", "eval_metric", "metadata", "metric_period",
     "name", "save_snapshot", "snapshot_file", "snapshot_interval", "train_final_model",
 })  # fmt: skip
@@ -74,36 +74,36 @@ _IDLE = frozenset({
 
 @dataclass(frozen=True)
 class CatBoostForest(BoosterForest):
-    """Models of CatBoost, one a chain."""
+    """Models of CatBoost, one per chain."""
 
     library: ClassVar[str] = "catboost"
 
     @property
     def _start(self) -> Floats:
-        return np.zeros(len(self.objective.start))  # it is in CatBoost's own model
+        return np.zeros(len(self.objective.start))  # CatBoost's model holds it
 
     def _factor(self, member: int, end: int) -> float:
         return float(self.decay ** (end - self.boosters[member].tree_count_))
 
-    def _ready(self, table: AnyArray) -> Any:  # noqa: ANN401 (a Pool)
-        return library_of(self.library).Pool(_columns(table, self.sizes), thread_count=self._threads)
+    def _prepare(self, table: AnyArray) -> LibraryObject:
+        return library_module(self.library).Pool(_columns(table, self.n_codes), thread_count=self._threads)
 
-    def _raw(self, member: int, ready: Any, begin: int, end: int) -> AnyArray:  # noqa: ANN401 (a Pool)
+    def _sum_of_trees(self, member: int, prepared: LibraryObject, begin: int, end: int) -> AnyArray:
         raw: AnyArray = self.boosters[member].predict(
-            ready, prediction_type="RawFormulaVal", ntree_start=begin, ntree_end=end, thread_count=self._threads
+            prepared, prediction_type="RawFormulaVal", ntree_start=begin, ntree_end=end, thread_count=self._threads
         )
         return raw
 
     @staticmethod
-    def _to_bytes(booster: Booster) -> Bytes:
+    def _to_bytes(booster: LibraryObject) -> Bytes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.cbm"
             booster.save_model(str(path), format="cbm")
             return np.frombuffer(path.read_bytes(), dtype=np.uint8)
 
     @staticmethod
-    def _from_bytes(content: Bytes) -> Booster:
-        library = library_of("catboost")
+    def _from_bytes(content: Bytes) -> LibraryObject:
+        library = library_module("catboost")
         try:
             return library.CatBoost().load_model(blob=content.tobytes())
         except library.CatBoostError as error:
@@ -118,31 +118,31 @@ class CatBoostForest(BoosterForest):
 class CatBoostEngine(LibraryEngine):
     """Trains chains with CatBoost; see `LibraryEngine`."""
 
-    cannot = ("structure_rows", "variance_guard")
+    capabilities = Capabilities(unsupported=("structure_rows", "variance_guard"))
     library = "catboost"
     name = "CatBoost"
     forest = CatBoostForest
 
-    def _rules(self) -> Options:
-        return Options("CatBoost", own=_OWN, idle=_IDLE)
+    def _known_options(self) -> Options:
+        return Options("CatBoost", reserved=_RESERVED, no_effect=_NO_EFFECT)
 
-    def _errors(self, library: ModuleType) -> type[Exception]:
+    def _error_class(self, library: ModuleType) -> type[Exception]:
         error: type[Exception] = library.CatBoostError
         return error
 
     @contextmanager
     def _quiet(self, library: ModuleType) -> Iterator[None]:
-        # It prints at any level of logging, and its loggers belong to one thread: to this one, while others train.
+        # CatBoost prints at any logging level. Its loggers belong to one thread: to this one, while others train.
         with ExitStack() as stack:
-            with suppress(library.CatBoostError):  # they may belong to another already
-                stack.enter_context(library.core.log_fixup(log_cout=_Nowhere(), log_cerr=_Nowhere()))
+            with suppress(library.CatBoostError):  # another thread may have them already
+                stack.enter_context(library.core.log_fixup(log_cout=_NullStream(), log_cerr=_NullStream()))
             yield
 
-    def _steps(self, spec: MemberSpec, rows: Rows) -> Steps:
-        return steps_of(replace(spec, variance_guard=0.0), rows.objective, rows.total)
+    def _steps(self, spec: MemberSpec, rows: LearningRows) -> StepSizes:
+        return step_sizes(replace(spec, variance_guard=0.0), rows.objective, rows.total)
 
-    def _settings(self, spec: MemberSpec, steps: Steps, rows: Rows) -> dict[str, Any]:
-        settings = {
+    def _settings(self, spec: MemberSpec, steps: StepSizes, rows: LearningRows) -> Settings:
+        settings: Settings = {
             "loss_function": "Logloss" if isinstance(rows.objective, Bernoulli) else _LOSSES[rows.objective.family],
             "iterations": spec.n_estimators,
             "learning_rate": steps.rate,
@@ -166,59 +166,52 @@ class CatBoostEngine(LibraryEngine):
             del settings["boost_from_average"]
         return settings
 
-    def _own(self, spec: MemberSpec, threads: int) -> dict[str, Any]:
+    def _member_settings(self, spec: MemberSpec, threads: int) -> Settings:
         return {"random_seed": spec.seed % 2**31, "thread_count": threads}
 
-    def _prepared(self, library: ModuleType, rows: Rows, settings: dict[str, Any], threads: int) -> Any:  # noqa: ANN401, ARG002
-        table = _columns(rows.X, rows.sizes)
+    def _prepare(self, library: ModuleType, rows: LearningRows, settings: Settings, threads: int) -> LibraryObject:  # noqa: ARG002 (other libraries need them)
+        table = _columns(rows.X, rows.n_codes)
         return library.Pool(table, label=_labels(rows), weight=rows.weight, thread_count=threads)
 
-    def _chain(
-        self,
-        library: ModuleType,
-        chain: LangevinObjective,
-        settings: dict[str, Any],
-        prepared: Any,  # noqa: ANN401 (a Pool)
-        grown: Grown,
-    ) -> Chain:
-        count = _Count(grown)
-        booster = library.CatBoost(settings).fit(prepared, callbacks=[count])
-        if count.stopped:
-            raise Stopped
-        return _watched(library, booster, chain, settings["thread_count"])
+    def _train_chain(self, task: ChainTask) -> Chain:
+        callback = _CatBoostCallback(task.report_trees)
+        booster = task.library.CatBoost(task.settings).fit(task.prepared, callbacks=[callback])
+        if callback.cancelled:
+            raise TrainingCancelled
+        return _evaluated_chain(booster, task)
 
 
-class _Count:
-    """Passes on that a tree is grown, and whether there are to be more."""
+class _CatBoostCallback:
+    """Reports each tree, and ends the training when it is cancelled."""
 
-    def __init__(self, grown: Grown) -> None:
-        self.grown = grown
-        self.stopped = False
+    def __init__(self, report_trees: TreeCallback) -> None:
+        self.report_trees = report_trees
+        self.cancelled = False
 
     def after_iteration(self, _: object) -> bool:
-        """Say whether to go on."""
+        """Return whether to go on."""
         try:
-            self.grown(1)
-        except Stopped:
-            self.stopped = True
-        return not self.stopped
+            self.report_trees(1)
+        except TrainingCancelled:
+            self.cancelled = True
+        return not self.cancelled
 
 
-class _Nowhere:
-    """Takes what CatBoost says of settings that users have not made."""
+class _NullStream:
+    """Discards CatBoost's messages, which are about settings that users have not made."""
 
     def write(self, text: str) -> None:
-        """Forget it."""
+        """Do nothing."""
 
     def flush(self) -> None:
         """Do nothing."""
 
 
-def _labels(rows: Rows) -> AnyArray:
+def _labels(rows: LearningRows) -> AnyArray:
     """Return targets or class numbers.
 
-    CatBoost starts from the logarithm of the target's spread. A constant one, which is 0 here, is given a spread of one
-    unit, a billionth of its size.
+    CatBoost starts from the logarithm of the target's standard deviation. A constant target, which is 0 here, is given
+    a standard deviation of one unit, a billionth of its size.
     """
     if rows.objective.family == "categorical":
         return rows.y.astype(np.int64)
@@ -227,33 +220,31 @@ def _labels(rows: Rows) -> AnyArray:
     return rows.y
 
 
-def _columns(table: AnyArray, sizes: Sequence[int]) -> Any:  # noqa: ANN401 (an array, or CatBoost's container)
-    """Return a table as CatBoost takes it: categories are text there, and the missing one is a category."""
-    if not any(sizes):
+def _columns(table: AnyArray, n_codes: Sequence[int]) -> LibraryObject:
+    """Return a table as CatBoost takes it: categories are text, and a missing value is a category."""
+    if not any(n_codes):
         return np.ascontiguousarray(table)
-    is_category = np.asarray(sizes) > 0
+    is_category = np.asarray(n_codes) > 0
     codes = table[:, is_category]
     words = np.where(np.isnan(codes), b"missing", np.nan_to_num(codes).astype(np.int64).astype("S"))
     numbers = table[:, ~is_category].astype(np.float32)
-    return library_of("catboost").FeaturesData(
+    return library_module("catboost").FeaturesData(
         num_feature_data=numbers if numbers.shape[1] else None, cat_feature_data=words.astype(object)
     )
 
 
-def _watched(library: ModuleType, booster: Booster, chain: LangevinObjective, threads: int) -> Chain:
-    """Measure the chain after each tree on the rows that are watched, and cut it where it would have stopped."""
-    rows, spec = chain.rows, chain.spec
+def _evaluated_chain(booster: LibraryObject, task: ChainTask) -> Chain:
+    """Return the chain with its evaluation loss after each tree, truncated where early stopping would have stopped."""
+    rows, spec, threads = task.objective.rows, task.objective.spec, task.settings["thread_count"]
     if rows.evaluation is None:
         return Chain(booster, spec.n_estimators, [])
     table, y, weight = rows.evaluation
-    losses: list[float] = []
-    best = 0
-    pool = library.Pool(_columns(table, rows.sizes), thread_count=threads)
+    stopping = EarlyStopping(spec.patience)
+    pool = task.library.Pool(_columns(table, rows.n_codes), thread_count=threads)
     stages = booster.staged_predict(pool, prediction_type="RawFormulaVal", thread_count=threads)
-    for end, raw in enumerate(stages):
-        scores = raw.reshape(len(y), -1) * chain.steps.decay ** (end + 1 - booster.tree_count_)
-        losses.append(loss_of(rows.objective, scores, y, weight))
-        best = end if losses[end] < losses[best] else best
-        if spec.patience is not None and end - best >= spec.patience:
+    for end, raw in enumerate(stages, start=1):
+        scores = raw.reshape(len(y), -1) * task.objective.steps.decay ** (end - booster.tree_count_)
+        stopping.add(rows.objective.loss(scores, y, weight))
+        if stopping.is_over:
             break
-    return Chain(booster, spec.n_estimators if spec.patience is None else best + 1, losses)
+    return Chain(booster, stopping.trees_in_use(spec.n_estimators), stopping.losses)

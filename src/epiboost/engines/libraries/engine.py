@@ -1,124 +1,154 @@
-"""What the engines over other libraries share: options, and the way from data to chains trained side by side."""
+"""The base class of engines over libraries: options, and training of chains in parallel."""
 
+import abc
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from epiboost._boosting.langevin import LangevinObjective
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._boosting.rows import Rows, learning_rows
-from epiboost._boosting.step_sizes import Steps, steps_of
+from epiboost._boosting.rows import LearningRows, learning_rows
+from epiboost._boosting.step_sizes import StepSizes, step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._optional import require
 from epiboost._progress import Progress
-from epiboost._typing import AnyArray
-from epiboost.engines.libraries.forest import BoosterForest, Chain, evaluation_of
+from epiboost._typing import AnyArray, LibraryObject
+from epiboost.engines.base import Capabilities
+from epiboost.engines.libraries.chain import Chain, evaluation_losses
+from epiboost.engines.libraries.forest import BoosterForest
 from epiboost.engines.options import Options
-from epiboost.engines.parallel import Grown, train_members
-from epiboost.engines.threads import thread_count
+from epiboost.engines.parallel import TreeCallback, thread_count, train_members
 
-Prepared = Any
-"""Training rows, and those that are watched, as a library takes them."""
+Settings: TypeAlias = dict[str, Any]
+"""Parameters of a library by name."""
 
 
-class LibraryEngine:
+@dataclass(frozen=True, slots=True)
+class ChainTask:
+    """Everything that a library needs to train one chain.
+
+    Attributes
+    ----------
+    library : module
+    objective : LangevinObjective
+        Gives the gradients, and holds the rows, the step sizes and the spec of the chain.
+    settings : dict
+        The library's parameters.
+    prepared : object
+        The rows as `LibraryEngine._prepare` returned them.
+    report_trees : callable
+        To be called after each tree.
+    """
+
+    library: ModuleType
+    objective: LangevinObjective
+    settings: Settings
+    prepared: LibraryObject
+    report_trees: TreeCallback
+
+
+class LibraryEngine(abc.ABC):
     """Trains chains with a library.
 
     Parameters
     ----------
     n_jobs : int, optional
-        Threads: members are trained side by side, and share them.
+        Number of threads. Members are trained in parallel and share them.
     options
         Parameters of the library that have no counterpart among those of the estimators.
     """
 
-    cannot: ClassVar[tuple[str, ...]] = ("structure_rows",)
+    capabilities: ClassVar[Capabilities] = Capabilities(unsupported=("structure_rows",))
     library: ClassVar[str]
     name: ClassVar[str]
     forest: ClassVar[type[BoosterForest]]
 
-    def __init__(self, *, n_jobs: int | None = None, **options: Any) -> None:  # noqa: ANN401 (the library's)
+    def __init__(self, *, n_jobs: int | None = None, **options: LibraryObject) -> None:
         self.n_jobs = n_jobs
-        self.options = self._rules().checked(options) if options else {}
+        self.options = self._known_options().check(options) if options else {}
 
     def __repr__(self) -> str:
-        """Say what it is made of."""
+        """Return the class with its parameters."""
         return f"{type(self).__name__}(n_jobs={self.n_jobs}, options={self.options})"
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> BoosterForest:
-        """Train one chain a spec on rows that are prepared once; specs may differ in their seeds alone."""
-        library = library_of(self.library)
+        """Train one chain per spec; rows are prepared once for all of them."""
+        library = library_module(self.library)
         spec, threads, rows = specs[0], thread_count(self.n_jobs), learning_rows(data)
         steps = self._steps(spec, rows)
         settings = {**self._settings(spec, steps, rows), **self.options}
-        with self._our_errors(library):
-            prepared = self._prepared(library, rows, settings, threads)
+        with self._library_errors(library):
+            prepared = self._prepare(library, rows, settings, threads)
 
-        def chain(own: MemberSpec, own_threads: int, grown: Grown) -> Chain:
-            with self._our_errors(library):
-                objective = LangevinObjective(rows, steps, own)
-                return self._chain(library, objective, {**settings, **self._own(own, own_threads)}, prepared, grown)
+        def train(member: MemberSpec, member_threads: int, report_trees: TreeCallback) -> Chain:
+            with self._library_errors(library):
+                objective = LangevinObjective(rows, steps, member)
+                member_settings = {**settings, **self._member_settings(member, member_threads)}
+                return self._train_chain(ChainTask(library, objective, member_settings, prepared, report_trees))
 
         with self._quiet(library):
-            chains = train_members(chain, specs, threads=threads, trees=spec.n_estimators, progress=progress)
+            chains = train_members(train, specs, threads=threads, trees=spec.n_estimators, progress=progress)
         return self.forest(
-            boosters=tuple(one.booster for one in chains),
+            boosters=tuple(chain.booster for chain in chains),
             objective=rows.objective,
-            count=np.array([one.count for one in chains], dtype=np.int64),
+            count=np.array([chain.count for chain in chains], dtype=np.int64),
             decay=steps.decay,
-            sizes=rows.sizes or (0,) * rows.X.shape[1],
-            evaluation=evaluation_of(chains, spec.n_estimators),
+            n_codes=rows.codes_per_column,
+            evaluation=evaluation_losses(chains, spec.n_estimators),
             n_jobs=self.n_jobs,
-            **self._extra(chains),
+            **self._extra_arrays(chains),
         )
 
     @contextmanager
-    def _our_errors(self, library: ModuleType) -> Iterator[None]:
-        """Turn a library's own errors into a ValueError that names the library."""
+    def _library_errors(self, library: ModuleType) -> Iterator[None]:
+        """Turn errors of the library into a ValueError that names the library."""
         try:
             yield
-        except self._errors(library) as error:
+        except self._error_class(library) as error:
             message = f"{self.name} cannot train on this: {str(error).splitlines()[0]}"
             raise ValueError(message) from error
 
-    # What libraries do differently.
-    def _steps(self, spec: MemberSpec, rows: Rows) -> Steps:
-        return steps_of(spec, rows.objective, rows.total)
+    def _steps(self, spec: MemberSpec, rows: LearningRows) -> StepSizes:
+        """Return the step sizes of the chains."""
+        return step_sizes(spec, rows.objective, rows.total)
 
-    def _quiet(self, library: ModuleType) -> AbstractContextManager[None]:  # noqa: ARG002 (libraries differ)
-        """Keep a library from printing while it trains."""
+    def _quiet(self, library: ModuleType) -> AbstractContextManager[None]:  # noqa: ARG002 (one library needs it)
+        """Keep the library from printing while it trains."""
         return nullcontext()
 
-    def _extra(self, chains: Sequence[Chain]) -> dict[str, AnyArray]:  # noqa: ARG002 (libraries differ)
-        """Return what a forest of this library has beyond the others."""
+    def _extra_arrays(self, chains: Sequence[Chain]) -> dict[str, AnyArray]:  # noqa: ARG002 (one library needs it)
+        """Return arrays that only forests of this library have."""
         return {}
 
-    def _rules(self) -> Options:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _known_options(self) -> Options:
+        """Return the options of the library."""
 
-    def _errors(self, library: ModuleType) -> type[Exception]:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _error_class(self, library: ModuleType) -> type[Exception]:
+        """Return the class of the library's errors."""
 
-    def _settings(self, spec: MemberSpec, steps: Steps, rows: Rows) -> dict[str, Any]:
-        """Return the library's parameters that all chains have in common."""
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _settings(self, spec: MemberSpec, steps: StepSizes, rows: LearningRows) -> Settings:
+        """Return the library's parameters that all chains share."""
 
-    def _own(self, spec: MemberSpec, threads: int) -> dict[str, Any]:
-        """Return those of one chain."""
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _member_settings(self, spec: MemberSpec, threads: int) -> Settings:
+        """Return the library's parameters of one chain: seed and threads."""
 
-    def _prepared(self, library: ModuleType, rows: Rows, settings: dict[str, Any], threads: int) -> Prepared:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _prepare(self, library: ModuleType, rows: LearningRows, settings: Settings, threads: int) -> LibraryObject:
+        """Return training and evaluation rows as the library takes them."""
 
-    def _chain(
-        self, library: ModuleType, chain: LangevinObjective, settings: dict[str, Any], prepared: Prepared, grown: Grown
-    ) -> Chain:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _train_chain(self, task: ChainTask) -> Chain:
+        """Train one chain."""
 
 
-def library_of(name: str) -> ModuleType:
-    """Return a library, or say which extra installs it."""
+def library_module(name: str) -> ModuleType:
+    """Return a library's module; the error names the extra that installs it."""
     return require(name, extra=name, purpose=f"engine={name!r}")

@@ -1,95 +1,88 @@
-"""Chains of a library: what the forests of CatBoost, LightGBM and XGBoost share.
+"""Chains trained by a library: the base class of the forests of CatBoost, LightGBM and XGBoost.
 
-A library sums its trees to the rescaled score G (see `langevin`); after t trees the chain is start + cᵗ G.
+A library's trees add up to the rescaled score G (see `langevin`). After t trees the chain is start + cᵗ G.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import abc
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from epiboost._boosting.langevin import LangevinObjective
 from epiboost._boosting.objectives import Objective, objective_from_header
-from epiboost._boosting.scores import parameters_of
 from epiboost._boosting.truncation import check_prefixes
 from epiboost._files.checks import require_facts
-from epiboost._typing import AnyArray, Bytes, Floats
-from epiboost.engines.parallel import Grown
-from epiboost.engines.threads import thread_count
-
-Booster = Any
-"""A model of a library."""
+from epiboost._typing import AnyArray, Bytes, Family, Floats, LibraryObject
+from epiboost.engines.base import check_width
+from epiboost.engines.parallel import thread_count
 
 
 @dataclass(frozen=True)
-class Chain:
-    """One trained chain: the library's model, the trees in use, and the losses on the rows that were watched."""
-
-    booster: Booster
-    count: int
-    losses: list[float]
-
-
-@dataclass(frozen=True)
-class BoosterForest:
-    """Models of a library, one a chain.
+class BoosterForest(abc.ABC):
+    """Models of a library, one per chain.
 
     Attributes
     ----------
     boosters : tuple
         The library's models.
+    objective : Objective
     count : array of shape (members,)
-        Trees in use.
+        Number of trees in use.
     decay : float
-        c, what each later tree multiplies the score by.
-    sizes : tuple of int
-        How many codes each column has, 0 for a column of numbers; one entry a column.
+        Factor c by which each step multiplies the score.
+    n_codes : tuple of int
+        Number of codes per column, 0 for a column of numbers.
+    evaluation : array of shape (members, trees)
+        Losses on the evaluation rows.
     """
 
-    boosters: tuple[Booster, ...]
+    boosters: tuple[LibraryObject, ...]
     objective: Objective
     count: AnyArray
     decay: float
-    sizes: tuple[int, ...]
+    n_codes: tuple[int, ...]
     evaluation: Floats
     n_jobs: int | None = None
 
     library: ClassVar[str]
 
     @property
+    def family(self) -> Family:
+        """Which distribution the outputs are parameters of."""
+        return self.objective.family
+
+    @property
     def n_features(self) -> int:
-        """How many columns a table must have."""
-        return len(self.sizes)
+        """Number of columns that a table must have."""
+        return len(self.n_codes)
 
     @property
     def n_trees(self) -> AnyArray:
-        """How many trees each chain has, shape (members,)."""
+        """Number of trees of each chain, shape (members,)."""
         return self.count
 
     def predict(self, table: AnyArray, *, prefixes: Sequence[int] | None = None) -> Floats:
-        """Return distribution parameters, shape (members, samples, outputs)."""
-        if table.ndim != 2 or table.shape[1] != self.n_features:  # noqa: PLR2004 (rows and columns)
-            message = f"the table must have {self.n_features} columns; got shape {table.shape}"
-            raise ValueError(message)
+        """Return distribution parameters, shape (members, samples, outputs); see `Forest.predict`."""
+        check_width(table, self.n_features)
         parameters = []
-        ready = self._ready(table)
+        prepared = self._prepare(table)
         for member, count in enumerate(self.count):
             ends = (int(count),) if prefixes is None else check_prefixes(prefixes, int(count))
             raw = np.zeros((len(table), len(self.objective.start)))
             for begin, end in zip((0, *ends), ends, strict=False):
-                raw += self._raw(member, ready, begin, end).reshape(raw.shape)
-                parameters.append(parameters_of(self.objective, self._start + self._factor(member, end) * raw))
+                raw += self._sum_of_trees(member, prepared, begin, end).reshape(raw.shape)
+                parameters.append(self.objective.parameters(self._start + self._factor(member, end) * raw))
         return np.stack(parameters)
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
-        """Return what a model file must hold: the library's own model files are in it as bytes."""
+        """Return header and arrays of a model file; the library's own model files are in it as bytes."""
         models = [self._to_bytes(booster) for booster in self.boosters]
         header = {
             "library": self.library,
             "objective": self.objective.to_header(),
             "decay": self.decay,
-            "sizes": list(self.sizes),
+            "sizes": list(self.n_codes),
         }
         return header, {
             "models": np.concatenate(models),
@@ -100,7 +93,7 @@ class BoosterForest:
 
     @classmethod
     def from_file(cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_jobs: int | None) -> Self:
-        """Build a forest from a model file's parts; anything that does not fit together is a ValueError."""
+        """Return the forest that `to_file` described; a ValueError if the parts do not fit together."""
         models, model_sizes, count = arrays["models"], arrays["model_sizes"], arrays["count"]
         facts = {
             f"the models are of {header['library']!r}": header["library"] == cls.library,
@@ -110,10 +103,10 @@ class BoosterForest:
             and len(model_sizes) > 0
             and bool((model_sizes > 0).all())
             and int(model_sizes.sum()) == len(models),
-            "count must say how many trees each member has": count.shape == model_sizes.shape
+            "count must be the number of trees of each member": count.shape == model_sizes.shape
             and count.dtype == np.int64
             and bool((count > 0).all()),
-            "evaluation must have a row a member": arrays["evaluation"].shape[:1] == model_sizes.shape,
+            "evaluation must have one row per member": arrays["evaluation"].shape[:1] == model_sizes.shape,
             "decay must be above 0 and at most 1": 0.0 < float(header["decay"]) <= 1.0,
             "sizes must be whole numbers": all(type(size) is int and size >= 0 for size in header["sizes"]),
         }
@@ -124,10 +117,10 @@ class BoosterForest:
             objective=objective_from_header(header["objective"]),
             count=count,
             decay=float(header["decay"]),
-            sizes=tuple(header["sizes"]),
+            n_codes=tuple(header["sizes"]),
             evaluation=arrays["evaluation"],
             n_jobs=n_jobs,
-            **cls._extra(arrays),
+            **cls._extra_arrays(arrays),
         )
         forest._check_boosters()
         return forest
@@ -145,71 +138,38 @@ class BoosterForest:
     def _threads(self) -> int:
         return thread_count(self.n_jobs)
 
-    # What libraries do differently.
     @property
     def _start(self) -> Floats:
-        """Return the score before the first tree."""
+        """Score before the first tree, if the library's model does not hold it."""
         return self.objective.start
 
     @classmethod
-    def _extra(cls, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:  # noqa: ARG003 (libraries differ)
-        """Return what this library's forests have beyond the others, checked."""
+    def _extra_arrays(cls, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:  # noqa: ARG003 (one library needs it)
+        """Return arrays that only forests of this library have, checked."""
         return {}
 
-    def _factor(self, member: int, end: int) -> float:  # noqa: ARG002 (libraries differ)
-        """Return what the sum of the first trees is to be multiplied with."""
+    def _factor(self, member: int, end: int) -> float:  # noqa: ARG002 (one library needs it)
+        """Return the factor from the sum of the first ``end`` trees to the chain's score."""
         return float(self.decay**end)
 
-    def _ready(self, table: AnyArray) -> Any:  # noqa: ANN401 (what the library predicts from)
+    @abc.abstractmethod
+    def _prepare(self, table: AnyArray) -> LibraryObject:
         """Return the table as the library predicts from it."""
-        raise NotImplementedError
 
-    def _raw(self, member: int, ready: Any, begin: int, end: int) -> AnyArray:  # noqa: ANN401
-        """Return the sum of trees from ``begin`` up to ``end``."""
-        raise NotImplementedError
-
-    @staticmethod
-    def _to_bytes(booster: Booster) -> Bytes:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _sum_of_trees(self, member: int, prepared: LibraryObject, begin: int, end: int) -> AnyArray:
+        """Return the sum of the trees from ``begin`` up to ``end`` for each row and output."""
 
     @staticmethod
-    def _from_bytes(content: Bytes) -> Booster:
-        """Return the library's model, or raise a ValueError."""
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _to_bytes(booster: LibraryObject) -> Bytes:
+        """Return the library's model file."""
 
+    @staticmethod
+    @abc.abstractmethod
+    def _from_bytes(content: Bytes) -> LibraryObject:
+        """Return the library's model; a ValueError if the file cannot be read."""
+
+    @abc.abstractmethod
     def _shape(self, member: int) -> tuple[int, int]:
-        """Return how many columns and trees a model has."""
-        raise NotImplementedError
-
-
-def grow(
-    chain: LangevinObjective, step: Callable[[int], None], watch: Callable[[], AnyArray], grown: Grown
-) -> tuple[int, list[float]]:
-    """Grow a chain until it is done or stops: return the trees in use and the losses after each.
-
-    Parameters
-    ----------
-    step : callable
-        Takes the step of a number.
-    watch : callable
-        Returns the library's score of the rows that are watched.
-    """
-    losses: list[float] = []
-    best, patience = 0, chain.spec.patience
-    for tree in range(chain.spec.n_estimators):
-        step(tree)
-        grown(1)
-        if chain.rows.evaluation is not None:
-            losses.append(chain.evaluation_loss(watch(), tree + 1))
-            best = tree if losses[tree] < losses[best] else best
-            if patience is not None and tree - best >= patience:
-                break
-    return chain.spec.n_estimators if patience is None else best + 1, losses
-
-
-def evaluation_of(chains: Sequence[Chain], trees: int) -> Floats:
-    """Return the losses of all chains, NaN after a chain has stopped; shape (members, trees), or no columns."""
-    evaluation = np.full((len(chains), trees if any(chain.losses for chain in chains) else 0), np.nan)
-    for row, chain in zip(evaluation, chains, strict=True):
-        row[: len(chain.losses)] = chain.losses
-    return evaluation
+        """Return the number of columns and the number of trees of a model."""

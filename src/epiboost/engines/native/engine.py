@@ -8,16 +8,17 @@ import numpy as np
 
 from epiboost._binning.bins import Bins
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._boosting.step_sizes import steps_of
+from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
 from epiboost.distributed.members import ON_CLUSTER
+from epiboost.engines.base import Capabilities
 from epiboost.engines.native.chains import chain_table, train_here, train_on_cluster
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.quick_trees import QuickTrees
 from epiboost.engines.native.recipe import ChainRecipe
 from epiboost.engines.native.rows import bin_evaluation, bin_rows
-from epiboost.engines.threads import thread_count
+from epiboost.engines.parallel import thread_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +36,17 @@ class NativeEngine:
     n_jobs: int | str | None = None
     borders: Sequence[Sequence[float]] | None = field(default=None, repr=False)
 
-    takes_partitions: ClassVar[str] = "bins"
-    trains_on_cluster: ClassVar[bool] = True
+    capabilities: ClassVar[Capabilities] = Capabilities(partitions="bins", cluster=True)
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:
         """Train one chain per spec; specs must differ in their seeds only."""
         threads = thread_count(self.n_jobs)
         seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
         quick_trees = QuickTrees(specs[0], threads)
-        rows = bin_rows(data, specs, threads, self.bins(specs[0].max_bins), residual_function=quick_trees)
+        rows = bin_rows(data, specs, threads, self.given_bins(specs[0].max_bins), residual_function=quick_trees)
         bins, encoding, objective = rows.bins, rows.encoding, rows.objective
         evaluation = None if data.evaluation is None else bin_evaluation(data.evaluation, rows, threads)
-        steps = steps_of(specs[0], objective, float(rows.weight.sum()))
+        steps = step_sizes(specs[0], objective, float(rows.weight.sum()))
         del data  # a large table is freed as early as possible: the trainer gets the only reference to its bins
         tables = [chain_table(rows, evaluation, ChainRecipe.of(specs[0], objective, steps))]
         del rows, evaluation
@@ -58,6 +58,6 @@ class NativeEngine:
             trees, bins=bins, objective=objective, decay=steps.decay, n_jobs=self.n_jobs, encoding=encoding
         )
 
-    def bins(self, max_bins: int) -> Bins | None:
+    def given_bins(self, max_bins: int) -> Bins | None:
         """Return the bins of the given borders, or None."""
         return None if self.borders is None else Bins.of(self.borders, max_bins)

@@ -15,9 +15,9 @@ from epiboost._encoding.binned import BinnedEncoding
 from epiboost._encoding.encoding import Encoding
 from epiboost._files.checks import require_arrays, require_facts
 from epiboost._native import Predictor, native
-from epiboost._typing import AnyArray, Bytes, Floats
+from epiboost._typing import AnyArray, Bytes, Family, Floats
 from epiboost.engines.native.chains import Trees
-from epiboost.engines.threads import thread_count
+from epiboost.engines.parallel import thread_count
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,12 @@ class NativeForest:
         return self.bins.n_features if self.encoding is None else self.encoding.n_features
 
     @property
-    def sizes(self) -> tuple[int, ...]:
+    def family(self) -> Family:
+        """Distribution whose parameters the outputs are."""
+        return self.objective.family
+
+    @property
+    def n_codes(self) -> tuple[int, ...]:
         """Number of codes per column, 0 for a numeric column."""
         return (0,) * self.n_features if self.encoding is None else tuple(self.encoding.sizes.tolist())
 

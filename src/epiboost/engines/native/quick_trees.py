@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._boosting.step_sizes import steps_of
+from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import no_progress
 from epiboost._typing import Floats
@@ -66,7 +66,7 @@ class QuickTrees:
             patience=None,
         )
         rows = bin_numeric_rows(data, spec.max_bins, self.threads)
-        steps = steps_of(spec, rows.objective, float(rows.weight.sum()))
+        steps = step_sizes(spec, rows.objective, float(rows.weight.sum()))
         table = chain_table(rows, None, ChainRecipe.of(spec, rows.objective, steps))
         trees = train_here(table, np.array([spec.seed], dtype=np.uint64), self.threads, no_progress)
         return NativeForest.of(trees, bins=rows.bins, objective=rows.objective, decay=steps.decay, n_jobs=self.threads)

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 from epiboost._boosting.objectives import Objective
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._boosting.step_sizes import Steps
+from epiboost._boosting.step_sizes import StepSizes
 from epiboost._native import ChainRecipe as NativeRecipe
 from epiboost._native import native
 
@@ -25,7 +25,7 @@ class ChainRecipe:
     trees, depth : int
         Number of trees, and their depth.
     learning_rate, l2, shrink, noise, variance_guard : float
-        See `Steps`; ``variance_guard`` is its ``variance_l2``.
+        See `StepSizes`; ``variance_guard`` is its ``variance_l2``.
     subsample : float
         Share of the rows that each tree sees.
     structure_rows : float
@@ -48,7 +48,7 @@ class ChainRecipe:
     patience: int
 
     @classmethod
-    def of(cls, spec: MemberSpec, objective: Objective, steps: Steps) -> "ChainRecipe":
+    def of(cls, spec: MemberSpec, objective: Objective, steps: StepSizes) -> "ChainRecipe":
         """Return the recipe of a member, given its loss and step sizes."""
         return cls(
             objective=objective.code,

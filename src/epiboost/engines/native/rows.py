@@ -71,9 +71,9 @@ def bin_rows(
     max_bins = specs[0].max_bins
     if borders is not None:
         _check_borders(borders, data)
-    if not any(data.sizes):
+    if not any(data.n_codes):
         return bin_numeric_rows(data, max_bins, threads, borders)
-    sizes = np.asarray(data.sizes)
+    sizes = np.asarray(data.n_codes)
     numbers = data.X[:, sizes == 0]
     bins = Bins.fit(numbers, data.weight, max_bins, threads=threads)
     codes = bins.transform(numbers, threads=threads)
@@ -84,7 +84,7 @@ def bin_rows(
         data.X[rows],
         objective.encode(y),
         weight,
-        data.sizes,
+        data.n_codes,
         bins=bins,
         binned=codes[rows],
         n_classes=data.n_classes,
@@ -130,7 +130,7 @@ def _n_orders(members: int, table: AnyArray) -> int:
 
 
 def _check_borders(borders: Bins, data: Dataset) -> None:
-    if any(data.sizes):
+    if any(data.n_codes):
         message = "borders can be given for tables of numbers only; X has categorical columns"
         raise ValueError(message)
     if not isinstance(data.X, BinnedTable):

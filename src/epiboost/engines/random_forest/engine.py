@@ -1,46 +1,46 @@
-"""Random forests of scikit-learn, as in the paper's appendix.
+"""The engine over scikit-learn's random forests (appendix "Comparison with Random Forest" of the paper).
 
-``ensemble="sgb"`` is an ensemble of independent forests; their randomness is the bootstrap. ``"virtual"`` takes one
-forest apart, into as many parts as there are members: trees of a forest are independent, so a part of them is a forest
-too. ``"single"`` is one forest. There is no Langevin noise and no chain.
+``ensemble="sgb"`` is an ensemble of independent forests, whose randomness is the bootstrap. ``"virtual"`` divides one
+forest into as many parts as there are members: its trees are independent, so each part is a forest too. ``"single"`` is
+one forest. There is no Langevin noise and no chain.
 
-In regression a tree predicts a mean and nothing of the spread around it, so members have no data uncertainty. A
-category goes in as its rows' mean target, drawn towards that of all rows by the weight of one row; of several classes
-the target is the number of the class. Missing and unseen categories are missing values.
+In regression a tree predicts a mean without a variance, so members have no data uncertainty. A category is encoded as
+the mean target of its rows, shrunk towards the mean of all rows by the weight of one row; with several classes the
+target is the number of the class. Missing and unseen categories are missing values.
 """
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._boosting.rows import Rows, learning_rows
+from epiboost._boosting.rows import LearningRows, learning_rows
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
-from epiboost._typing import Floats, Integers
-from epiboost.engines.options import WEIGHTS, Options
-from epiboost.engines.parallel import Grown, train_members
-from epiboost.engines.random_forest.forest import SklearnForest, encoded
-from epiboost.engines.threads import thread_count
+from epiboost._typing import Floats, Integers, LibraryObject
+from epiboost.engines.base import Capabilities
+from epiboost.engines.options import SAMPLE_WEIGHT, Options
+from epiboost.engines.parallel import TreeCallback, thread_count, train_members
+from epiboost.engines.random_forest.forest import SklearnForest, encode_categories
 
-DEPTH = 10
-_OWN = {
+DEFAULT_DEPTH = 10  # as in the paper
+_RESERVED = {
     "n_estimators": "n_estimators",
     "n_jobs": "n_jobs",
     "random_state": "random_state",
     **dict.fromkeys(("bootstrap", "warm_start"), "this package"),
     "verbose": "verbose",
-    "class_weight": WEIGHTS,
+    "class_weight": SAMPLE_WEIGHT,
 }
-_FREE = (
+_ALLOWED = (
     "ccp_alpha", "criterion", "max_depth", "max_features", "max_leaf_nodes", "max_samples", "min_impurity_decrease",
     "min_samples_leaf", "min_samples_split", "min_weight_fraction_leaf", "monotonic_cst",
 )  # fmt: skip
-_OPTIONS = Options("scikit-learn's forest", own=_OWN, free=_FREE, idle=("oob_score",))
-_BREATH = 0.2  # seconds between two chances to be interrupted
-_LARGEST = float(np.finfo(np.float32).max)  # trees of scikit-learn keep single precision
+_OPTIONS = Options("scikit-learn's forest", reserved=_RESERVED, allowed=_ALLOWED, no_effect=("oob_score",))
+_REPORT_INTERVAL = 0.2  # seconds between two reports, at which an interrupt takes effect
+_MAX_FLOAT32 = float(np.finfo(np.float32).max)  # trees of scikit-learn have single precision
 
 
 class ForestEngine:
@@ -49,92 +49,99 @@ class ForestEngine:
     Parameters
     ----------
     n_jobs : int, optional
-        Threads.
+        Number of threads.
     max_depth : int or None, default=10
-        Levels of a tree; the estimators' own ``max_depth`` is for boosted trees, which are shallower.
+        Levels of a tree; ``max_depth`` of the estimators is for boosted trees, which are shallower.
     options
         Other parameters of scikit-learn's forests.
     """
 
-    ensembles = ("sgb", "virtual", "single")
-    cannot = (
-        "early_stopping_rounds", "l2", "learning_rate", "max_bins", "max_depth", "structure_rows", "subsample",
-        "temperature", "variance_guard",
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        ensembles=("sgb", "virtual", "single"),
+        unsupported=(
+            "early_stopping_rounds", "l2", "learning_rate", "max_bins", "max_depth", "structure_rows", "subsample",
+            "temperature", "variance_guard",
+        ),
+        evaluation_set=False,
+        prefixes=False,
     )  # fmt: skip
 
-    def __init__(self, *, n_jobs: int | None = None, max_depth: int | None = DEPTH, **options: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self, *, n_jobs: int | None = None, max_depth: int | None = DEFAULT_DEPTH, **options: LibraryObject
+    ) -> None:
         self.n_jobs = n_jobs
-        self.options = {"max_depth": max_depth, **_OPTIONS.checked(options)}
+        self.options = {"max_depth": max_depth, **_OPTIONS.check(options)}
         if options.get("criterion") == "poisson":
             message = "engine_params must not hold criterion='poisson': targets are standardised, half of them negative"
             raise ValueError(message)
 
     def __repr__(self) -> str:
-        """Say what it is made of."""
+        """Return the class with its parameters."""
         return f"ForestEngine(n_jobs={self.n_jobs}, options={self.options})"
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> SklearnForest:
-        """Grow one forest a spec."""
-        if data.evaluation is not None:
-            message = "engine='forest' grows trees that do not build on each other: leave eval_set out"
-            raise ValueError(message)
+        """Grow one forest per spec."""
         rows = learning_rows(data)
         code_mean = target_means(rows)
-        table = np.clip(encoded(rows.X, rows.sizes, code_mean), -_LARGEST, _LARGEST).astype(np.float32)
+        table = encode_categories(rows.X, rows.n_codes, code_mean)
+        table = np.clip(table, -_MAX_FLOAT32, _MAX_FLOAT32).astype(np.float32)
         target = rows.y.astype(np.int64) if data.n_classes else rows.y
 
-        def grow(spec: MemberSpec, threads: int, grown: Grown) -> Any:  # noqa: ANN401 (scikit-learn's)
-            forest = self._estimator(data.n_classes)(
+        def grow(spec: MemberSpec, threads: int, report_trees: TreeCallback) -> LibraryObject:
+            forest = _estimator_class(data.n_classes)(
                 n_estimators=0, n_jobs=threads, random_state=spec.seed % 2**32, warm_start=True, **self.options
             )
-            some = threads
-            while forest.n_estimators < spec.n_estimators:  # in some steps, which make the trees that one would make
+            batch = threads
+            while forest.n_estimators < spec.n_estimators:  # growing in batches gives the same trees
                 begin = time.monotonic()
-                some = min(some, spec.n_estimators - forest.n_estimators)
-                forest.set_params(n_estimators=forest.n_estimators + some)
+                batch = min(batch, spec.n_estimators - forest.n_estimators)
+                forest.set_params(n_estimators=forest.n_estimators + batch)
                 forest.fit(table, target, sample_weight=rows.weight)
-                grown(some)
-                some = max(threads, int(some * min(_BREATH / max(time.monotonic() - begin, 1e-6), 8.0)))
+                report_trees(batch)
+                speed_up = min(_REPORT_INTERVAL / max(time.monotonic() - begin, 1e-6), 8.0)
+                batch = max(threads, int(batch * speed_up))
             return forest
 
         threads = thread_count(self.n_jobs)
         forests = train_members(grow, specs, threads=threads, trees=specs[0].n_estimators, progress=progress)
-        return _arrays(forests, rows, code_mean, self.n_jobs)
-
-    @staticmethod
-    def _estimator(n_classes: int) -> Any:  # noqa: ANN401 (a class)
-        from sklearn.ensemble import (  # noqa: PLC0415 (slow to import, and few need it)
-            RandomForestClassifier,
-            RandomForestRegressor,
-        )
-
-        return RandomForestClassifier if n_classes else RandomForestRegressor
+        return _to_arrays(forests, rows, code_mean, self.n_jobs)
 
 
-def target_means(rows: Rows) -> Floats:
-    """Return the mean target of each code of each column of categories; the last is for missing and unseen ones."""
-    means = np.full((len(rows.categories), max(rows.sizes, default=0) + 1), np.nan)
+def target_means(rows: LearningRows) -> Floats:
+    """Return the mean target of each code, shape (columns of categories, codes + 1); the last is for other codes."""
+    means = np.full((len(rows.categories), max(rows.n_codes, default=0) + 1), np.nan)
     mean = float((rows.weight * rows.y).sum() / rows.total)
-    for own, column in zip(means, rows.categories, strict=True):
+    for column_means, column in zip(means, rows.categories, strict=True):
         known = ~np.isnan(rows.X[:, column])
         codes = rows.X[known, column].astype(np.int64)
-        sums = np.bincount(codes, rows.weight[known] * rows.y[known], len(own) - 1)
-        counts = np.bincount(codes, rows.weight[known], len(own) - 1)
-        own[:-1] = (sums + mean) / (counts + 1.0)
+        sums = np.bincount(codes, rows.weight[known] * rows.y[known], len(column_means) - 1)
+        counts = np.bincount(codes, rows.weight[known], len(column_means) - 1)
+        column_means[:-1] = (sums + mean) / (counts + 1.0)
     return means
 
 
-def _arrays(forests: Sequence[Any], rows: Rows, code_mean: Floats, n_jobs: int | None) -> SklearnForest:
+def _estimator_class(n_classes: int) -> LibraryObject:
+    from sklearn.ensemble import (  # noqa: PLC0415 (slow to import, and few need it)
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
+
+    return RandomForestClassifier if n_classes else RandomForestRegressor
+
+
+def _to_arrays(
+    forests: Sequence[LibraryObject], rows: LearningRows, code_mean: Floats, n_jobs: int | None
+) -> SklearnForest:
+    """Return the trees of all forests as arrays."""
     trees = [[one.tree_ for one in forest.estimators_] for forest in forests]
     flat = [tree for forest in trees for tree in forest]
     offsets = np.concatenate([[0], np.cumsum([tree.node_count for tree in flat])])
-
-    own = np.arange(offsets[-1])
+    is_leaf = np.concatenate([tree.feature < 0 for tree in flat])
+    positions = np.arange(offsets[-1])
 
     def children(name: str) -> Integers:
-        moved = [getattr(tree, name) + begin for tree, begin in zip(flat, offsets, strict=False)]
-        is_leaf = np.concatenate([tree.feature < 0 for tree in flat])
-        return np.where(is_leaf, own, np.concatenate(moved)).astype(np.int64)
+        shifted = [getattr(tree, name) + begin for tree, begin in zip(flat, offsets, strict=False)]
+        return np.where(is_leaf, positions, np.concatenate(shifted)).astype(np.int64)
 
     value = np.concatenate([tree.value[:, 0, :] for tree in flat])
     location, scale = rows.objective.units
@@ -150,7 +157,7 @@ def _arrays(forests: Sequence[Any], rows: Rows, code_mean: Floats, n_jobs: int |
         roots=offsets[:-1].reshape(len(trees), -1).astype(np.int64),
         depth=max(tree.max_depth for tree in flat),
         objective=rows.objective,
-        sizes=rows.sizes or (0,) * rows.X.shape[1],
+        n_codes=rows.codes_per_column,
         code_mean=code_mean,
         n_jobs=n_jobs,
     )

@@ -1,4 +1,4 @@
-"""XGBoost's trees: by default one an output and step; ``multi_strategy`` chooses."""
+"""The engine over XGBoost: by default one tree per output and step; ``multi_strategy`` changes that."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,23 +7,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from epiboost._boosting.langevin import LangevinObjective
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._boosting.rows import Rows
-from epiboost._boosting.step_sizes import Steps, steps_of
-from epiboost._boosting.variance_guard import gradients_of
+from epiboost._boosting.rows import LearningRows
+from epiboost._boosting.step_sizes import StepSizes, step_sizes
+from epiboost._boosting.variance_guard import with_variance_guard
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
-from epiboost._typing import AnyArray, Bytes
+from epiboost._typing import AnyArray, Bytes, LibraryObject
 from epiboost.distributed.checked_partition import FLOAT32_MAX
 from epiboost.distributed.rows import PartitionedRows
-from epiboost.engines.libraries.engine import LibraryEngine, library_of
-from epiboost.engines.libraries.forest import Booster, BoosterForest, Chain, grow
-from epiboost.engines.options import WEIGHTS, Options
-from epiboost.engines.parallel import Grown
+from epiboost.engines.base import Capabilities
+from epiboost.engines.libraries.chain import Chain, grow_chain
+from epiboost.engines.libraries.engine import ChainTask, LibraryEngine, Settings, library_module
+from epiboost.engines.libraries.forest import BoosterForest
+from epiboost.engines.options import SAMPLE_WEIGHT, Options
 from epiboost.engines.xgboost.distributed import train_partitioned
 
-_OWN = {
+_RESERVED = {
     **dict.fromkeys(
         (
             "objective", "num_class", "num_target", "booster", "base_score", "tree_method", "process_type", "updater",
@@ -41,14 +41,14 @@ _OWN = {
     "nthread": "n_jobs",
     "early_stopping_rounds": "early_stopping_rounds",
     **dict.fromkeys(("enable_categorical", "feature_types"), "categorical_features"),
-    **dict.fromkeys(("scale_pos_weight", "class_weight"), WEIGHTS),
+    **dict.fromkeys(("scale_pos_weight", "class_weight"), SAMPLE_WEIGHT),
 }  # fmt: skip
-_FREE = frozenset({
+_ALLOWED = frozenset({
     "colsample_bylevel", "colsample_bynode", "colsample_bytree", "device", "gamma", "interaction_constraints",
     "max_cached_hist_node", "max_cat_threshold", "max_cat_to_onehot", "max_delta_step", "min_child_weight",
     "monotone_constraints", "multi_strategy", "reg_alpha", "seed_per_iteration", "verbosity",
 })  # fmt: skip
-_IDLE = frozenset({
+_NO_EFFECT = frozenset({
     "callbacks", "custom_metric", "disable_default_eval_metric", "eval_metric", "feature_weights", "importance_type",
     "missing", "refresh_leaf", "validate_parameters",
 })  # fmt: skip
@@ -66,26 +66,26 @@ _ALIASES = {
 
 @dataclass(frozen=True)
 class XGBoostForest(BoosterForest):
-    """Models of XGBoost, one a chain."""
+    """Models of XGBoost, one per chain."""
 
     library: ClassVar[str] = "xgboost"
 
-    def _ready(self, table: AnyArray) -> Any:  # noqa: ANN401 (a DMatrix)
-        return library_of(self.library).DMatrix(**_columns(table, self.sizes), nthread=self._threads)
+    def _prepare(self, table: AnyArray) -> LibraryObject:
+        return library_module(self.library).DMatrix(**_columns(table, self.n_codes), nthread=self._threads)
 
-    def _raw(self, member: int, ready: Any, begin: int, end: int) -> AnyArray:  # noqa: ANN401 (a DMatrix)
+    def _sum_of_trees(self, member: int, prepared: LibraryObject, begin: int, end: int) -> AnyArray:
         booster = self.boosters[member]
         booster.set_param({"nthread": self._threads})
-        raw: AnyArray = booster.predict(ready, iteration_range=(begin, end), output_margin=True)
+        raw: AnyArray = booster.predict(prepared, iteration_range=(begin, end), output_margin=True)
         return raw.astype(np.float64)
 
     @staticmethod
-    def _to_bytes(booster: Booster) -> Bytes:
+    def _to_bytes(booster: LibraryObject) -> Bytes:
         return np.frombuffer(bytes(booster.save_raw("ubj")), dtype=np.uint8)
 
     @staticmethod
-    def _from_bytes(content: Bytes) -> Booster:
-        library = library_of("xgboost")
+    def _from_bytes(content: Bytes) -> LibraryObject:
+        library = library_module("xgboost")
         booster = library.Booster()
         try:
             booster.load_model(bytearray(content.tobytes()))
@@ -102,45 +102,45 @@ class XGBoostForest(BoosterForest):
 class XGBoostEngine(LibraryEngine):
     """Trains chains with XGBoost; see `LibraryEngine`.
 
-    A member that is trained by several threads may differ in its last digits from one that is trained by one.
+    A member that is trained by several threads may differ in its last digits from one that is trained by one thread.
     """
 
+    capabilities = Capabilities(unsupported=("structure_rows",), partitions="rows")
     library = "xgboost"
     name = "XGBoost"
     forest = XGBoostForest
-    takes_partitions: ClassVar[str] = "rows"
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> BoosterForest:
-        """Train one chain a spec, on rows that are here or in partitions; specs may differ in their seeds alone."""
+        """Train one chain per spec, on rows in memory or in the partitions of a Dask collection."""
         if isinstance(data.X, PartitionedRows):
             return self._fit_partitions(data.X, specs, progress)
         return super().fit(data, specs, progress)
 
     def _fit_partitions(self, rows: PartitionedRows, specs: Sequence[MemberSpec], progress: Progress) -> XGBoostForest:
-        """Train where the rows are, all workers together at one chain after the other."""
-        library = library_of(self.library)
-        steps = steps_of(specs[0], rows.objective, rows.total_weight)
+        """Train on the workers that hold the rows, one chain after the other."""
+        library = library_module(self.library)
+        steps = step_sizes(specs[0], rows.objective, rows.total_weight)
         settings = {**self._settings(specs[0], steps, rows), **self.options}
-        with self._our_errors(library):
+        with self._library_errors(library):
             boosters = train_partitioned(rows, specs, steps, settings, progress)
         return XGBoostForest(
             boosters=tuple(boosters),
             objective=rows.objective,
             count=np.full(len(boosters), specs[0].n_estimators, dtype=np.int64),
             decay=steps.decay,
-            sizes=(0,) * rows.n_features,
+            n_codes=(0,) * rows.n_features,
             evaluation=np.empty((len(boosters), 0)),
             n_jobs=self.n_jobs,
         )
 
-    def _rules(self) -> Options:
-        return Options("XGBoost", own=_OWN, free=_FREE, idle=_IDLE, aliases=_ALIASES)
+    def _known_options(self) -> Options:
+        return Options("XGBoost", reserved=_RESERVED, allowed=_ALLOWED, no_effect=_NO_EFFECT, aliases=_ALIASES)
 
-    def _errors(self, library: ModuleType) -> type[Exception]:
+    def _error_class(self, library: ModuleType) -> type[Exception]:
         error: type[Exception] = library.core.XGBoostError
         return error
 
-    def _settings(self, spec: MemberSpec, steps: Steps, rows: Rows | PartitionedRows) -> dict[str, Any]:  # noqa: ARG002 (others need them)
+    def _settings(self, spec: MemberSpec, steps: StepSizes, rows: LearningRows | PartitionedRows) -> Settings:  # noqa: ARG002 (others need them)
         return {
             "tree_method": "hist",
             "multi_strategy": "one_output_per_tree",
@@ -153,48 +153,43 @@ class XGBoostEngine(LibraryEngine):
             "verbosity": 0,
         }
 
-    def _own(self, spec: MemberSpec, threads: int) -> dict[str, Any]:
+    def _member_settings(self, spec: MemberSpec, threads: int) -> Settings:
         return {"nthread": threads, "seed": spec.seed % 2**31}
 
-    def _prepared(self, library: ModuleType, rows: Rows, settings: dict[str, Any], threads: int) -> tuple[Any, Any]:
-        """Bin the training rows, and those that are watched with the same borders."""
+    def _prepare(
+        self, library: ModuleType, rows: LearningRows, settings: Settings, threads: int
+    ) -> tuple[LibraryObject, LibraryObject]:
+        """Bin the training rows; evaluation rows are kept as they are."""
         label = np.tile(rows.y[:, np.newaxis], len(rows.objective.start))
-        columns = _columns(rows.X, rows.sizes)
+        columns = _columns(rows.X, rows.n_codes)
         train = library.QuantileDMatrix(**columns, label=label, max_bin=settings["max_bin"], nthread=threads)
         if rows.evaluation is None:
             return train, None
-        return train, library.DMatrix(**_columns(rows.evaluation[0], rows.sizes), nthread=threads)
+        return train, library.DMatrix(**_columns(rows.evaluation[0], rows.n_codes), nthread=threads)
 
-    def _chain(
-        self,
-        library: ModuleType,
-        chain: LangevinObjective,
-        settings: dict[str, Any],
-        prepared: tuple[Any, Any],
-        grown: Grown,
-    ) -> Chain:
-        train, watched = prepared
-        objective = gradients_of(chain)
-        booster = library.Booster(settings, [train] if watched is None else [train, watched])
+    def _train_chain(self, task: ChainTask) -> Chain:
+        train, evaluation = task.prepared
+        objective = with_variance_guard(task.objective)
+        booster = task.library.Booster(task.settings, [train] if evaluation is None else [train, evaluation])
 
         def step(tree: int) -> None:
             booster.update(train, tree, fobj=lambda raw, _: objective.gradients(raw, tree))
 
-        def watch() -> AnyArray:
-            raw: AnyArray = booster.predict(watched, output_margin=True)
+        def evaluation_scores() -> AnyArray:
+            raw: AnyArray = booster.predict(evaluation, output_margin=True)
             return raw
 
-        count, losses = grow(chain, step, watch, grown)
-        own = library.Booster()
-        own.load_model(bytearray(booster.save_raw("ubj")))  # without the training rows
-        return Chain(own, count, losses)
+        count, losses = grow_chain(task.objective, step, evaluation_scores, task.report_trees)
+        trained = task.library.Booster()
+        trained.load_model(bytearray(booster.save_raw("ubj")))  # without the training rows
+        return Chain(trained, count, losses)
 
 
-def _columns(table: AnyArray, sizes: Sequence[int]) -> dict[str, Any]:
-    """Return a table as XGBoost takes it: a category that training has not seen is a missing one there."""
+def _columns(table: AnyArray, n_codes: Sequence[int]) -> dict[str, Any]:
+    """Return a table as XGBoost takes it: an unseen category is a missing value."""
     table = np.clip(table, -FLOAT32_MAX, FLOAT32_MAX)
-    if not any(sizes):
+    if not any(n_codes):
         return {"data": table}
-    table[(np.asarray(sizes) > 0) & (table < 0)] = np.nan
-    kinds = ["c" if size else "q" for size in sizes]
+    table[(np.asarray(n_codes) > 0) & (table < 0)] = np.nan
+    kinds = ["c" if count else "q" for count in n_codes]
     return {"data": table, "feature_types": kinds, "enable_categorical": True}

@@ -1,54 +1,52 @@
-"""Leaves whose rows are spread over workers: all workers ask together, through XGBoost's own network."""
-
-from typing import Any
+"""Sums over leaves whose rows are on several workers, which exchange them through XGBoost's collective operations."""
 
 import numpy as np
 
-from epiboost._boosting.variance_guard import leaves_of, rounding_of, sums_of
+from epiboost._boosting.variance_guard import leaves_of, step_tolerance, sum_per_leaf
 from epiboost._optional import require
-from epiboost._typing import AnyArray, Floats, Integers
+from epiboost._typing import AnyArray, Floats, Integers, LibraryObject
 
 
-def totals_of_workers(after: AnyArray, before: AnyArray, gradient: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return the sums of gradients and of weights in the leaf of each row, rows of other workers included.
+def distributed_leaf_sums(after: AnyArray, before: AnyArray, gradient: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the sums of gradients and of weights in the leaf of each row, including rows of other workers.
 
-    Each worker tells how far its leaves moved, from the least to the most, and their sums. Those that overlap, up to
-    rounding, are one leaf: the same that one worker with all rows would find.
+    Each worker shares the smallest and largest step of each of its leaves, and their sums. Leaves whose steps overlap,
+    up to rounding, are one leaf: the same that one worker with all rows would find.
     """
-    network = require("xgboost.collective", extra="xgboost", purpose="engine='xgboost' on a Dask collection")
-    rounding = float(network.allreduce(np.array([rounding_of(after, before)]), network.Op.MAX)[0])
-    leaf, moved = leaves_of(after, before, rounding), after.astype(np.float64) - before
-    least, most = np.full(leaf.max() + 1, np.inf), np.full(leaf.max() + 1, -np.inf)
-    np.minimum.at(least, leaf, moved)
-    np.maximum.at(most, leaf, moved)
-    own = np.stack([least, most, sums_of(leaf, gradient), sums_of(leaf, weight)], axis=1)
-    everyone, place = gathered(own, network)
-    joined = joined_leaves(everyone[:, 0], everyone[:, 1], rounding)
-    mine = joined[place : place + len(own)][leaf]
-    return sums_of(joined, everyone[:, 2])[mine], sums_of(joined, everyone[:, 3])[mine]
+    collective = require("xgboost.collective", extra="xgboost", purpose="engine='xgboost' on a Dask collection")
+    tolerance = float(collective.allreduce(np.array([step_tolerance(after, before)]), collective.Op.MAX)[0])
+    leaf, step = leaves_of(after, before, tolerance), after.astype(np.float64) - before
+    smallest, largest = np.full(leaf.max() + 1, np.inf), np.full(leaf.max() + 1, -np.inf)
+    np.minimum.at(smallest, leaf, step)
+    np.maximum.at(largest, leaf, step)
+    local = np.stack([smallest, largest, sum_per_leaf(leaf, gradient), sum_per_leaf(leaf, weight)], axis=1)
+    every, first = gather(local, collective)
+    merged = merge_leaves(every[:, 0], every[:, 1], tolerance)
+    of_rows = merged[first : first + len(local)][leaf]
+    return sum_per_leaf(merged, every[:, 2])[of_rows], sum_per_leaf(merged, every[:, 3])[of_rows]
 
 
-def joined_leaves(least: Floats, most: Floats, rounding: float) -> Integers:
-    """Return which leaf each worker's leaf is a part of.
+def merge_leaves(smallest: Floats, largest: Floats, tolerance: float) -> Integers:
+    """Return the number of the leaf that each worker's leaf is a part of.
 
-    >>> joined_leaves(np.array([0.5, 2.0, 0.6]), np.array([0.7, 2.0, 0.8]), rounding=1e-9)
+    >>> merge_leaves(np.array([0.5, 2.0, 0.6]), np.array([0.7, 2.0, 0.8]), tolerance=1e-9)
     array([0, 1, 0])
     """
-    order = np.argsort(least, kind="stable")
-    reached = np.maximum.accumulate(most[order])
-    gaps = np.concatenate([[0], least[order[1:]] - reached[:-1] > rounding])
-    joined = np.empty(len(least), dtype=np.int64)
-    joined[order] = np.cumsum(gaps)
-    return joined
+    order = np.argsort(smallest, kind="stable")
+    reached = np.maximum.accumulate(largest[order])
+    is_next = np.concatenate([[0], smallest[order[1:]] - reached[:-1] > tolerance])
+    merged = np.empty(len(smallest), dtype=np.int64)
+    merged[order] = np.cumsum(is_next)
+    return merged
 
 
-def gathered(own: Floats, network: Any) -> tuple[Floats, int]:  # noqa: ANN401 (a module)
-    """Return the rows of all workers, one worker after the other, and where one's own begin."""
-    rank = network.get_rank()
-    lengths = np.zeros(network.get_world_size())
-    lengths[rank] = len(own)
-    lengths = network.allreduce(lengths, network.Op.SUM).astype(np.int64)
-    place = int(lengths[:rank].sum())
-    everyone = np.zeros((int(lengths.sum()), own.shape[1]))
-    everyone[place : place + len(own)] = own
-    return network.allreduce(everyone, network.Op.SUM).reshape(everyone.shape), place
+def gather(local: Floats, collective: LibraryObject) -> tuple[Floats, int]:
+    """Return the rows of all workers, one worker after the other, and the position of this worker's first row."""
+    rank = collective.get_rank()
+    lengths = np.zeros(collective.get_world_size())
+    lengths[rank] = len(local)
+    lengths = collective.allreduce(lengths, collective.Op.SUM).astype(np.int64)
+    first = int(lengths[:rank].sum())
+    every = np.zeros((int(lengths.sum()), local.shape[1]))
+    every[first : first + len(local)] = local
+    return collective.allreduce(every, collective.Op.SUM).reshape(every.shape), first

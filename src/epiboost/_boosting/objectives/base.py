@@ -1,0 +1,96 @@
+"""The base class of objectives: losses that trees are fitted to by their gradient.
+
+Trees add up to a raw score F(x) with one number per output (section 2 of the paper, equations 7 to 10). An objective
+defines what a score means: the start value, which is never shrunk, the units of the target, the gradient of the loss,
+the distribution parameters and the loss itself. The native core has the same formulas in C++ (objective.hpp,
+predictor.cpp); those here serve every engine that leaves them to us.
+
+A new family is a file with a subclass of `Objective` and one entry in `families`.
+"""
+
+import abc
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from epiboost._typing import Family, Floats
+
+
+class Objective(abc.ABC):
+    """A loss on raw scores of shape (n, outputs).
+
+    Attributes
+    ----------
+    name : str
+        The name in model files.
+    family : str
+        What `parameters` returns, see `Family`.
+    code : int
+        The number of the objective in the native core.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    family: ClassVar[Family]
+    code: ClassVar[int]
+
+    @property
+    @abc.abstractmethod
+    def start(self) -> Floats:
+        """Score before the first tree, shape (outputs,)."""
+
+    @property
+    @abc.abstractmethod
+    def curvature(self) -> float:
+        """Derivative of the gradient by the score at the start; learning rates are divided by it."""
+
+    @property
+    def units(self) -> tuple[float, float]:
+        """Location and scale of the target; (0, 1) for probabilities, which have no units."""
+        return 0.0, 1.0
+
+    def encode(self, y: Floats) -> Floats:
+        """Return targets in the units of the score, shape (n,); class numbers stay as they are."""
+        return y
+
+    @abc.abstractmethod
+    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:
+        """Return the gradient of the loss by the score.
+
+        Parameters
+        ----------
+        scores : array of shape (n, outputs)
+        y : array of shape (n,)
+            Encoded targets.
+        correction : array of shape (n,), optional
+            Added to the residuals from which a Normal learns its standard deviation, see `variance_guard`. Other
+            families ignore it.
+
+        Returns
+        -------
+        array of shape (n, outputs)
+        """
+
+    @abc.abstractmethod
+    def parameters(self, scores: Floats) -> Floats:
+        """Return mean and variance in the units of the target, or class probabilities: shape (n, 2) or (n, classes)."""
+
+    @abc.abstractmethod
+    def row_losses(self, scores: Floats, y: Floats) -> Floats:
+        """Return the negative log-likelihood of each encoded target, shape (n,)."""
+
+    def loss(self, scores: Floats, y: Floats, weight: Floats) -> float:
+        """Return the weighted mean negative log-likelihood in the units of the target (equation 10)."""
+        losses = self.row_losses(scores, y)
+        return float((weight * losses).sum() / weight.sum() + np.log(self.units[1]))
+
+    @abc.abstractmethod
+    def to_header(self) -> dict[str, Any]:
+        """Return the name and the numbers that `from_header` needs, for a JSON header."""
+
+    @classmethod
+    @abc.abstractmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Self:
+        """Return the objective that `to_header` described; a ValueError if its numbers are not possible."""

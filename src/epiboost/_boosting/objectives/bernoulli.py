@@ -1,0 +1,72 @@
+"""Two classes: the logistic loss on the log-odds of the second class.
+
+>>> import numpy as np
+>>> Bernoulli(0.0).parameters(np.zeros((1, 1)))
+array([[0.5, 0.5]])
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import expit, log_expit
+
+from epiboost._boosting.objectives.base import Objective
+from epiboost._typing import Family, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Bernoulli(Objective):
+    """Two classes; the one score is the log-odds of the second.
+
+    Attributes
+    ----------
+    log_odds : float
+        Log-odds of the second class in the training rows.
+    """
+
+    log_odds: float
+
+    name: ClassVar[str] = "bernoulli"
+    family: ClassVar[Family] = "categorical"
+    code: ClassVar[int] = 1
+
+    @classmethod
+    def of(cls, y: Floats, weight: Floats) -> Self:
+        """Return the objective that starts from the weighted share of the second class."""
+        share = float(weight[y > 0].sum() / weight.sum())
+        return cls(float(np.log(share) - np.log1p(-share)))
+
+    @property
+    def start(self) -> Floats:
+        """Log-odds of the second class in the training rows."""
+        return np.array([self.log_odds])
+
+    @property
+    def curvature(self) -> float:
+        """Variance p (1 − p) for the share p of the second class."""
+        return float(0.25 / np.cosh(0.5 * self.log_odds) ** 2)
+
+    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:  # noqa: ARG002 (for a Normal)
+        """Return p − y, shape (n, 1)."""
+        gradient: Floats = expit(scores) - y[:, np.newaxis]
+        return gradient
+
+    def parameters(self, scores: Floats) -> Floats:
+        """Return the probabilities of both classes, shape (n, 2)."""
+        return np.concatenate([expit(-scores), expit(scores)], axis=1)
+
+    def row_losses(self, scores: Floats, y: Floats) -> Floats:
+        """Return the negative log probability of each label, shape (n,)."""
+        losses: Floats = -log_expit(np.where(y > 0, scores[:, 0], -scores[:, 0]))
+        return losses
+
+    def to_header(self) -> dict[str, Any]:
+        """Return name and log-odds."""
+        return {"name": self.name, "log_odds": self.log_odds}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Self:
+        """Return the objective that `to_header` described."""
+        return cls(float(header["log_odds"]))

@@ -1,0 +1,122 @@
+"""Regression: a Normal distribution with mean and log standard deviation (section 2, equations 9 and 10).
+
+The gradient is the natural gradient (appendix "Our implementation of data uncertainty"). It is taken on the
+standardised target, so that noise and regularisation do not depend on the units of the target.
+
+>>> import numpy as np
+>>> objective = Normal(location=10.0, scale=2.0)
+>>> objective.parameters(np.array([[0.5, 0.0]]))
+array([[11.,  4.]])
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from epiboost._boosting.objectives.base import Objective
+from epiboost._typing import Family, Floats
+
+_MIN_LOG_STD, _MAX_LOG_STD = -10.0, 5.0  # of the standardised target; as in the native core
+_HALF_LOG_TAU = 0.5 * np.log(2.0 * np.pi)
+_CONSTANT_TARGET_SCALE = 1e-9  # relative to the value: the scale of a constant target must not be zero
+
+
+@dataclass(frozen=True, slots=True)
+class Normal(Objective):
+    """A Normal on the standardised target; scores are its mean and its log standard deviation.
+
+    Attributes
+    ----------
+    location, scale : float
+        Mean and standard deviation of the target.
+    """
+
+    location: float
+    scale: float
+
+    name: ClassVar[str] = "normal"
+    family: ClassVar[Family] = "normal"
+    code: ClassVar[int] = 0
+
+    @classmethod
+    def of(cls, y: Floats, weight: Floats) -> Self:
+        """Return the objective whose location and scale are those of a weighted target."""
+        size = float(np.abs(y).max())
+        if y.min() == y.max():
+            return cls.constant(float(y[0]))
+        shares = weight / weight.sum()
+        unit = y / size  # sums of large targets must not overflow
+        location = float((shares * unit).sum())
+        unit -= location  # in place, as below, to save memory on large targets
+        unit *= unit
+        unit *= shares
+        scale = float(np.sqrt(unit.sum()))
+        return cls.around(location * size, scale * size)
+
+    @classmethod
+    def constant(cls, value: float) -> Self:
+        """Return the objective of a constant target; its scale is tiny relative to the value."""
+        return cls(value, _CONSTANT_TARGET_SCALE * (abs(value) or 1.0))
+
+    @classmethod
+    def around(cls, mean: float, spread: float) -> Self:
+        """Return the objective with this location and scale; the square of the scale must be a finite number."""
+        square = spread * spread
+        if not (np.isfinite(square) and square > np.finfo(np.float64).tiny):
+            message = f"y has a standard deviation of {spread:.3g}, whose square is not representable; rescale y"
+            raise ValueError(message)
+        return cls(mean, spread)
+
+    @property
+    def start(self) -> Floats:
+        """Mean and log standard deviation of the standardised target."""
+        return np.zeros(2)
+
+    @property
+    def curvature(self) -> float:
+        """One, because the gradient is the natural gradient."""
+        return 1.0
+
+    @property
+    def units(self) -> tuple[float, float]:
+        """Location and scale of the target."""
+        return self.location, self.scale
+
+    def encode(self, y: Floats) -> Floats:
+        """Return the standardised target."""
+        return (y - self.location) / self.scale
+
+    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:
+        """Return the natural gradient (mean − y, ½ − ½ ((y − mean) / std)²), shape (n, 2)."""
+        residual = y - scores[:, 0]
+        standardised = (residual + correction) * np.exp(-_log_std(scores))
+        return np.stack([-residual, 0.5 - 0.5 * np.square(standardised)], axis=1)
+
+    def parameters(self, scores: Floats) -> Floats:
+        """Return mean and variance in the units of the target, shape (n, 2)."""
+        variance = np.square(self.scale * np.exp(_log_std(scores)))
+        return np.stack([self.location + self.scale * scores[:, 0], variance], axis=1)
+
+    def row_losses(self, scores: Floats, y: Floats) -> Floats:
+        """Return the negative log density of each standardised target, shape (n,)."""
+        log_std = _log_std(scores)
+        losses: Floats = _HALF_LOG_TAU + log_std + 0.5 * np.square((y - scores[:, 0]) * np.exp(-log_std))
+        return losses
+
+    def to_header(self) -> dict[str, Any]:
+        """Return name, location and scale."""
+        return {"name": self.name, "location": self.location, "scale": self.scale}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Self:
+        """Return the objective that `to_header` described."""
+        if not header["scale"] > 0:
+            message = f"the scale must be positive, got {header['scale']}"
+            raise ValueError(message)
+        return cls(float(header["location"]), float(header["scale"]))
+
+
+def _log_std(scores: Floats) -> Floats:
+    return np.clip(scores[:, 1], _MIN_LOG_STD, _MAX_LOG_STD)
