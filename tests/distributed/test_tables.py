@@ -154,7 +154,7 @@ def test_engines_that_need_the_table_say_so(table):
 
 BORDERS = {
     "order": ([[1.0, 0.0], [], []], "column 0 has"),
-    "number": ([[np.inf], [], []], "finite numbers that ascend"),
+    "number": ([[np.inf], [], []], "borders must be finite, ascending numbers"),
     "many": ([[0.0], list(range(255)), []], "max_bins=255 allows 254 borders per column; column 1 has 255"),
     "width": ([[0.0]], "borders are given for 1 columns; X has 3"),
 }
