@@ -116,7 +116,9 @@ def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyAr
     """Return bins, targets in the units of the score, and weights of the evaluation rows."""
     y = rows.objective.encode(data.y)
     if not np.abs(y).max() < _MAX_DEVIATIONS:
-        message = f"eval_set has targets more than {_MAX_DEVIATIONS:g} standard deviations away from those of y"
+        message = (
+            f"eval_set holds targets that are more than {_MAX_DEVIATIONS:g} standard deviations away from those of y"
+        )
         raise ValueError(message)
     if isinstance(data.X, BinnedTable):
         return data.X.codes, y, data.weight
