@@ -150,7 +150,7 @@ def test_a_calibrated_model_predicts_with_its_guaranteed_interval(files):
         (("regressor.epib", "regressor.csv", "--coverage", "1.5"), "strictly between 0 and 1"),
         (
             ("calibrated regressor.epib", "regressor.csv", "--coverage", "0.999"),
-            "cannot be guaranteed: it takes 999 rows",
+            "cannot be guaranteed: it needs 999 rows",
         ),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from epiboost._inputs.dask_collections import kind_of
+from epiboost._inputs.dask_collections import dask_kind
 from tests.support.dask_tables import da, dd, frame_with_missing, in_partitions, pd
 from tests.support.models import SMALL, small_classifier, small_regressor
 from tests.support.tables import three_grades
@@ -43,7 +43,7 @@ def test_predictions_for_a_lazy_frame_are_lazy_and_keep_index_and_divisions(requ
     model = request.getfixturevalue(fixture)
     X, _ = in_partitions(table)
     lazy = getattr(model, method)(X, **options)
-    assert kind_of(lazy) in {"frame", "series"}
+    assert dask_kind(lazy) in {"frame", "series"}
     assert lazy.divisions == X.divisions
     computed = lazy.compute()
     np.testing.assert_array_equal(computed.to_numpy(), getattr(model, method)(table[0], **options))

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from epiboost._inputs.dask_collections import kind_of
+from epiboost._inputs.dask_collections import dask_kind
 from epiboost.distributed.cluster import ClusterError
 from tests.support.compare import TREES, assert_same_trees
 from tests.support.dask_tables import NAMES, da, dd, frame_with_missing, in_chunks, in_partitions, lazy_grades
@@ -108,7 +108,7 @@ INVALID_TABLES = {
     "rows": (lambda X, y: (X, y.to_dask_array(lengths=True)[:-1]), ValueError, "X has 900 rows, y 899"),
     "more targets": (lambda X, y: (X.partitions[1:], y), ValueError, "inconsistent numbers of samples"),
     "infinite": (lambda X, y: (X.assign(a=np.inf), y), ValueError, "infinity"),
-    "categories": (lambda X, y: (X.assign(a="Oslo"), y), ValueError, r"categories, at the positions \[0\]"),
+    "categories": (lambda X, y: (X.assign(a="Oslo"), y), ValueError, r"categorical columns, at the positions \[0\]"),
     "target alone": (lambda X, y: (X.compute(), y), TypeError, "y is a Dask series"),
     "missing targets": (lambda X, y: (X, y.where(y < 1)), ValueError, "y contains NaN"),
     "a column": (lambda X, y: (X["a"], y), ValueError, "X must be a Dask frame, or a Dask array with rows and columns"),
@@ -131,7 +131,7 @@ def test_engines_that_need_the_table_in_memory_refuse_partitions(table):
 
 INVALID_BORDERS = {
     "order": ([[1.0, 0.0], [], []], "column 0 has"),
-    "number": ([[np.inf], [], []], "finite numbers that ascend"),
+    "number": ([[np.inf], [], []], "finite, ascending numbers"),
     "many": ([[0.0], list(range(255)), []], "max_bins=255 allows 254 borders per column; column 1 has 255"),
     "width": ([[0.0]], "borders are given for 1 columns; X has 3"),
 }
@@ -147,9 +147,9 @@ def test_borders_that_do_not_ascend_or_fit_the_table_are_refused(table, case, la
 
 def test_nothing_is_a_dask_collection_when_dask_is_not_imported(monkeypatch, table):
     X, _ = in_partitions(table)
-    assert kind_of(X) == "frame"
+    assert dask_kind(X) == "frame"
     monkeypatch.delitem(sys.modules, "dask")
-    assert kind_of(X) is None
+    assert dask_kind(X) is None
 
 
 def test_the_error_without_a_client_says_how_to_get_one(table):

@@ -177,7 +177,7 @@ INVALID_DATA = {
     "lengths": (lambda X, y: (X, y.map_partitions(lambda part: part.iloc[:-1])), "a partition of X has 750 rows"),
     "missing": (lambda X, y: (X, y.where(y < 1)), "y contains NaN"),
     "large": (lambda X, y: (X, 1e160 * y), "rescale y"),
-    "weights": (lambda X, y: (X, y, 1e300 * (y**2 + 1)), "must not count for more than"),
+    "weights": (lambda X, y: (X, y, 1e300 * (y**2 + 1)), "must not sum to more than"),
     "no weight": (lambda X, y: (X, y, 0 * y), "zero for every row"),
     "one row": (lambda X, y: (X, y, (y == y.max()).astype(float)), "Found 1 sample"),
     "no rows": (lambda X, y: (X[X["a"] > 99], y[X["a"] > 99]), "Found array with 0 sample"),
@@ -195,7 +195,7 @@ def test_invalid_data_raises_a_clear_error_and_leaves_no_model(table, case):
 
 
 UNSUPPORTED = {
-    "evaluation": ({"eval_set": (np.zeros((2, 3)), np.zeros(2))}, ValueError, "does not watch an eval_set"),
+    "evaluation": ({"eval_set": (np.zeros((2, 3)), np.zeros(2))}, ValueError, "does not take an eval_set"),
     "weights in memory": ({"sample_weight": np.ones(1500)}, TypeError, "sample_weight must be a Dask collection"),
 }
 

@@ -59,8 +59,8 @@ class TestProtocols:
         estimator, X, y = task
         reports = []
         model = small_model(estimator, engine).fit(X, y)
-        data = model._read_target(X, y, np.ones(len(y)))
-        model._engine().fit(data, model._recipe().specs(0), lambda *report: reports.append(report))
+        data = model._read_rows(X, y, None, None)[2]
+        model._checked_engine().fit(data, model._recipe().specs(0), lambda *report: reports.append(report))
         assert reports[-1][0] == reports[-1][1] > 0
         assert all(done <= total for done, total in reports)
 

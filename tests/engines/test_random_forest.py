@@ -20,8 +20,7 @@ def test_a_forest_predicts_what_scikit_learn_predicts(classes):
     y = Y if not classes else np.digitize(Y, np.quantile(Y, np.arange(1, classes) / classes))
     estimator = EpiBoostClassifier if classes else EpiBoostRegressor
     model = estimator(engine="forest", ensemble="single", n_estimators=15, random_state=0).fit(X, y)
-    data = model._read_target(X, y.astype(float) if not classes else y, np.ones(len(y)))
-    rows = learning_rows(data)
+    rows = learning_rows(model._read_rows(X, y, None, None)[2])
     seed = model._recipe().specs(int(np.random.RandomState(0).randint(np.iinfo(np.int32).max)))[0].seed
     peer = (RandomForestClassifier if classes else RandomForestRegressor)(15, max_depth=10, random_state=seed % 2**32)
     peer.fit(rows.X, rows.y, sample_weight=rows.weight)

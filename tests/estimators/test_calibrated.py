@@ -28,7 +28,7 @@ def test_a_calibrated_model_is_a_regressor_or_a_classifier(calibrated, estimator
 @every_estimator
 def test_a_clone_keeps_the_fitted_model_but_not_the_calibration(calibrated, estimator):
     copy = clone(calibrated[estimator])
-    assert copy.model is calibrated[estimator].model
+    assert copy.estimator is calibrated[estimator].estimator
     with pytest.raises(NotFittedError):
         copy.predict(X)
     again = copy.fit(X[HELD_OUT], TARGETS[estimator][HELD_OUT])
@@ -90,7 +90,7 @@ def test_plain_and_calibrated_files_are_not_interchangeable(models, calibrated, 
 def test_the_error_for_another_type_of_file_names_the_class_that_loads_it(models, calibrated, tmp_path):
     for model, reader in ((calibrated["regressor"], EpiBoostRegressor), (models["regressor"], CalibratedRegressor)):
         model.save(tmp_path / "model.epib")
-        with pytest.raises(ModelFileError, match=f"read it by {type(model).__name__}.load"):
+        with pytest.raises(ModelFileError, match=f"read it with epiboost.load or {type(model).__name__}.load"):
             reader.load(tmp_path / "model.epib")
 
 

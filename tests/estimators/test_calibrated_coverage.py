@@ -99,7 +99,7 @@ def test_intervals_that_follow_the_noise_are_narrower_than_constant_ones(models,
 def test_a_coverage_that_cannot_be_guaranteed_is_refused(models):
     model = models["regressor"].calibrate(X[HELD_OUT][:20], Y[HELD_OUT][:20])
     with pytest.raises(
-        ValueError, match=r"a coverage of 0\.95 cannot be guaranteed: it takes 19 rows besides .* there are 15"
+        ValueError, match=r"a coverage of 0\.95 cannot be guaranteed: it needs 19 rows beside .* there are 15"
     ):
         model.predict_interval(X, [0.5, 0.95])
     for coverage in (0.0, 1.0, -1.0, np.nan):

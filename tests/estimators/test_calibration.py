@@ -105,7 +105,7 @@ def test_log_probabilities_are_the_logarithms_of_the_probabilities(models, calib
 @pytest.mark.parametrize(
     ("rows", "targets", "words"),
     [
-        (slice(0, 3), slice(0, 3), "at least 4 rows are needed to calibrate, got 3"),
+        (slice(0, 3), slice(0, 3), "calibration needs at least 4 rows, got 3"),
         (slice(0, 9), slice(0, 8), "the same number of rows, got 9 and 8"),
     ],
 )

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._files import model_file
 from epiboost._files.model_file import ModelFileError
+from epiboost._inputs.target import Classes
 from epiboost.engines.native.engine import NativeEngine
 from tests.support.models import every_ensemble, small_classifier, small_regressor
 from tests.support.processes import run_python
@@ -159,7 +160,7 @@ def test_a_model_of_an_unregistered_engine_cannot_be_saved(path):
 
 def test_labels_of_a_type_that_cannot_be_saved_are_refused(path):
     model = small_classifier().fit(X, (CLASSES > 0).astype(int))
-    model.classes_ = np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]")
+    model.target_ = Classes(np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]"))
     with pytest.raises((TypeError, ValueError), match=r"classes|labels"):
         model.save(path)
     assert not path.exists()

@@ -43,7 +43,7 @@ def test_evaluation_rows_are_checked_like_training_rows(estimator):
 
 @pytest.mark.parametrize(
     ("labels", "others", "named"),
-    [(LABELS, LABELS + 1, "2"), (np.array(["a", "b"])[LABELS], np.array(["a", "zebra"])[LABELS], "zebra")],
+    [(LABELS, LABELS + 1, "2"), (np.array(["a", "b"])[LABELS], np.array(["a", "zebra"])[LABELS], "'zebra'")],
 )
 def test_labels_that_only_the_evaluation_set_has_are_named(labels, others, named):
     with pytest.raises(ValueError, match=f"eval_set holds {named}"):

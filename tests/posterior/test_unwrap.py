@@ -60,7 +60,7 @@ USES = {
     "rejection": lambda model, y, **_: RejectionDisplay.from_estimator(model, X, y, ax=axes()[0]).curves["total"].error,
     "calibration": lambda model, y, **_: CalibrationDisplay.from_estimator(model, X, y, ax=axes()[0]).curve.observed,
     "uncertainty": lambda model, _y, **_: (
-        UncertaintyDisplay.from_estimator(model, X, X + 3.0, ax=axes()[0]).outside.total
+        UncertaintyDisplay.from_estimator(model, X, X + 3.0, ax=axes()[0]).uncertainty_ood.total
     ),
     "domain": lambda model, _y, **_: DomainDisplay.from_estimator(model, X, X + 3.0, ax=axes()).roc_auc,
     "likelihood": lambda model, y, **_: scorer("negative_log_likelihood_loss")(model, X, y),

@@ -126,5 +126,5 @@ def test_bad_options_are_refused_before_any_work(models, monkeypatch, options, k
 
 
 def test_an_object_that_is_not_a_model_is_refused():
-    with pytest.raises(TypeError, match="a fitted model that knows its uncertainty is needed"):
+    with pytest.raises(TypeError, match="estimator must be a fitted model that predicts its uncertainty"):
         report(StandardScaler(), FRAME[HELD_OUT])
