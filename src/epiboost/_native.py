@@ -99,14 +99,10 @@ def instruction_set() -> str:
     return chosen
 
 
-def native() -> NativeModule:
-    """Return the native module of the instruction set in use."""
-    return _module(instruction_set())
-
-
 @functools.cache
-def _module(instructions: str) -> NativeModule:
-    return cast("NativeModule", importlib.import_module(f"epiboost._native_{instructions}"))
+def native() -> NativeModule:
+    """Return the native module of the instruction set in use, which is chosen at the first call."""
+    return cast("NativeModule", importlib.import_module(f"epiboost._native_{instruction_set()}"))
 
 
 if TYPE_CHECKING:

@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from epiboost._boosting.objectives import Bernoulli, Categorical, Normal, Objective, objective_from_header, objective_of
+from epiboost._boosting.objectives import OBJECTIVES, Bernoulli, Categorical, Normal, Objective, objective_from_header
 
 SCORES = np.random.default_rng(0).normal(size=(20, 3))
-OBJECTIVES = {
+CASES = {
     "normal": (Normal(10.0, 2.0), SCORES[:, :2], np.linspace(-2, 2, 20)),
     "bernoulli": (Bernoulli(0.3), SCORES[:, :1], np.arange(20) % 2.0),
     "categorical": (Categorical((-1.0, -0.9, -1.3)), SCORES, np.arange(20) % 3.0),
 }
 
 
-@pytest.fixture(params=OBJECTIVES)
+@pytest.fixture(params=CASES)
 def case(request):
     """An objective, scores and encoded targets."""
-    return OBJECTIVES[request.param]
+    return CASES[request.param]
 
 
 def slopes(objective, scores, y):
@@ -66,7 +66,7 @@ def test_an_objective_is_the_same_after_a_file(case):
 def test_the_start_is_that_of_the_weighted_target(n_classes, family):
     y = np.arange(12.0) if n_classes == 0 else np.arange(12) % n_classes * 1.0
     weight = np.arange(1.0, 13.0)
-    objective = objective_of(y, weight, n_classes)
+    objective = OBJECTIVES[family.name].of(y, weight, n_classes)
     assert isinstance(objective, family)
     parameters = objective.parameters(objective.start[np.newaxis])[0]
     mean = np.average(y, weights=weight)

@@ -15,8 +15,8 @@ Y = np.random.default_rng(0).normal(size=12)
 
 
 def chain(estimator=EpiBoostRegressor, y=Y, **params):
-    n_classes = 0 if estimator is EpiBoostRegressor else 2
-    rows = learning_rows(Dataset(X, y, np.ones(12), n_classes, None, ()))
+    task = (0, "normal") if estimator is EpiBoostRegressor else (2, "bernoulli")
+    rows = learning_rows(Dataset(X, y, np.ones(12), *task))
     spec = estimator(n_members=1, n_estimators=5, **params)._recipe().specs(0)[0]
     return LangevinObjective(rows, step_sizes(spec, rows.objective, rows.total), spec)
 

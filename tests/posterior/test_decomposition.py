@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epiboost._posterior.decomposition import decompose_categorical, decompose_normal
 from epiboost._posterior.divergences import expected_pairwise_kl
+from epiboost._posterior.uncertainty import decompose_categorical, decompose_normal
 from tests.support.posteriors import categorical_parameters, law, normal_parameters
 
 DECOMPOSITIONS = {"normal": decompose_normal, "categorical": decompose_categorical}
@@ -50,6 +50,12 @@ def test_the_order_of_members_is_irrelevant(family, data):
     original, shuffled = DECOMPOSITIONS[family](parameters), DECOMPOSITIONS[family](parameters[order])
     for part in ("total", "data", "knowledge"):
         np.testing.assert_allclose(getattr(shuffled, part), getattr(original, part), rtol=1e-9, atol=1e-9)
+
+
+def test_subnormal_probabilities_add_no_knowledge_in_any_order():
+    parameters = np.array([[[1.0, 5e-324]], [[1.0, 0.0]]])
+    for members in (parameters, parameters[::-1]):
+        assert DECOMPOSITIONS["categorical"](members).knowledge == 0.0
 
 
 @every_family

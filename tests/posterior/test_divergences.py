@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from epiboost._posterior.decomposition import decompose_categorical
 from epiboost._posterior.divergences import expected_pairwise_kl, reverse_mutual_information
+from epiboost._posterior.uncertainty import decompose_categorical
 from tests.support.posteriors import categorical_parameters, law, normal_parameters
 
 

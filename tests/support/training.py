@@ -13,10 +13,6 @@ def at_the_first_report(monkeypatch, happen):
         if len(reports) == 1:
             happen()
 
-    @contextmanager
-    def bar(_description, *, enabled):  # noqa: ARG001 (the signature of a progress bar)
-        yield report
-
     with monkeypatch.context() as patched:
-        patched.setattr("epiboost._estimators.base.progress_bar", bar)
+        patched.setattr("epiboost._estimators.base._ignore_progress", report)
         yield reports

@@ -14,9 +14,11 @@ virtual  truncations of one chain                     Langevin noise, and the po
 """
 
 import numbers
+import os
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
+import joblib
 import numpy as np
 
 from epiboost._binning.bins import MAX_BINS
@@ -24,6 +26,8 @@ from epiboost._boosting.truncation import virtual_prefixes
 
 EnsembleKind = Literal["single", "sgb", "sglb", "virtual"]
 MAX_DEPTH = 8
+ON_CLUSTER = "dask"
+"""The ``n_jobs`` that trains members on a Dask cluster."""
 _MAX_WHOLE = 2**31 - 1
 
 
@@ -167,6 +171,29 @@ class Recipe:
                 f"trees; n_members={self.n_members} is more than that"
             )
             raise ValueError(message)
+
+
+def thread_count(n_jobs: int | str | None) -> int:
+    """Return the number of threads for scikit-learn's ``n_jobs``: None or -1 is all cores, -2 all but one, and so on.
+
+    All cores are those that this process may use; ``OMP_NUM_THREADS`` lowers them further, as it does for scikit-learn.
+    Work that does not go to a cluster, where ``n_jobs="dask"``, uses all cores too.
+
+    >>> thread_count(3)
+    3
+    """
+    if isinstance(n_jobs, str) and n_jobs == ON_CLUSTER:
+        n_jobs = None
+    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+        message = f"n_jobs must be None or a whole number other than 0, or 'dask'; got {n_jobs!r}"
+        raise ValueError(message)
+    if n_jobs is not None and n_jobs > 0:
+        return int(n_jobs)
+    cores = int(joblib.cpu_count())
+    limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    if limit.isdigit() and int(limit) > 0:
+        cores = min(cores, int(limit))
+    return max(1, cores + 1 + int(-1 if n_jobs is None else n_jobs))
 
 
 def _require_whole(name: str, value: object, smallest: int, largest: int | None = None) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epiboost._binning.canonical_rows import canonical_order
-from epiboost._boosting.objectives import Objective, objective_of
+from epiboost._boosting.objectives import OBJECTIVES, Objective
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats
 
@@ -69,7 +69,7 @@ def learning_rows(data: Dataset) -> LearningRows:
     table[np.isnan(table)] = np.nan  # one bit pattern for all missing values
     chosen, weight, _ = canonical_order(table.view(np.uint8), data.y, data.weight)
     y = data.y[chosen]
-    objective = objective_of(y, weight, data.n_classes)
+    objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes)
     evaluation = None
     if data.evaluation is not None:
         evaluation = (data.evaluation.X, objective.encode(data.evaluation.y), data.evaluation.weight)

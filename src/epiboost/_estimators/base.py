@@ -6,6 +6,7 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -14,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from epiboost._boosting.recipe import EnsembleKind, Recipe
+from epiboost._boosting.recipe import ON_CLUSTER, EnsembleKind, Recipe
 from epiboost._estimators.estimator_file import fitted_attributes, to_file
 from epiboost._estimators.fitted import FittedAttributes
 from epiboost._estimators.provenance import Provenance
@@ -29,7 +30,6 @@ from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._progress import progress_bar
 from epiboost._typing import AnyArray, Column, Floats, Table
 from epiboost.distributed.fit import PartitionReader, partitioned_schema
-from epiboost.distributed.members import ON_CLUSTER
 from epiboost.distributed.scoring import score_lazily
 from epiboost.engines.base import BinnedEngine, Engine
 from epiboost.engines.registry import check_data, check_parameters, engine_named
@@ -169,7 +169,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.target_ = target
         rows = [data]
         del data  # the engine gets the only reference, so that it can free a large table
-        with progress_bar("Training", enabled=bool(self.verbose)) as progress:
+        with progress_bar("Training") if self.verbose else nullcontext(_ignore_progress) as progress:
             self.forest_ = engine.fit(rows.pop(), recipe.specs(self._seed()), progress)
         self.prefixes_ = recipe.prefixes
         self.provenance_ = Provenance(time.perf_counter() - start, n_rows)
@@ -206,7 +206,11 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             schema, table = schema.without_unused(table)
         target = self._target_type.fit(y)
         watched = None if evaluation is None else _evaluation_rows(schema, target, *evaluation)
-        return schema, target, Dataset(table, target.encode(y), weight, target.n_classes, watched, schema.n_codes)
+        return (
+            schema,
+            target,
+            Dataset(table, target.encode(y), weight, target.n_classes, target.objective, watched, schema.n_codes),
+        )
 
     def _read_partitions(
         self, engine: Engine, X: Table, y: Column, sample_weight: Column, evaluation: tuple[Any, Any, Any] | None
@@ -275,6 +279,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         return model
 
 
+def _ignore_progress(done: int, total: int, /) -> None:
+    """Report nothing."""
+
+
 def _is_collection(X: Table) -> bool:
     return "dask" in sys.modules and dask_kind(X) is not None
 
@@ -292,7 +300,7 @@ def _evaluation_parts(eval_set: Any) -> tuple[Any, Any, Any] | None:  # noqa: AN
 
 def _evaluation_rows(schema: ColumnSchema, target: Target, X: Table, y: Column, weight: Column) -> Dataset:
     table, y, weight = _positive_rows(schema.transform(X), type(target).check(y), weight)
-    return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes)
+    return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes, target.objective)
 
 
 def _positive_rows(table: AnyArray, y: AnyArray, weight: Column) -> tuple[AnyArray, AnyArray, Floats]:

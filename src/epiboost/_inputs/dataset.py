@@ -21,6 +21,8 @@ class Dataset:
         Weight of each row: weight two is the same as the row twice. All weights are positive.
     n_classes : int
         0 for regression.
+    objective : str
+        Name of the loss to fit: "normal", "bernoulli" or "categorical".
     evaluation : Dataset or None
         Rows on which the loss is measured after each tree. They are not trained on.
     n_codes : tuple of int
@@ -32,5 +34,6 @@ class Dataset:
     y: Floats
     weight: Floats
     n_classes: int
+    objective: str = "normal"
     evaluation: "Dataset | None" = None
     n_codes: tuple[int, ...] = ()

@@ -25,9 +25,15 @@ from sklearn.utils.validation import check_array
 from epiboost._inputs.category_files import categories_from_file, categories_to_file
 from epiboost._inputs.column_kinds import holds_text, requested_columns
 from epiboost._inputs.columns import ColumnCategories, drop_unused, fit_columns, read_columns
-from epiboost._inputs.feature_names import check_feature_names, check_n_features, feature_names
 from epiboost._inputs.feature_ranges import FeatureRanges
-from epiboost._inputs.table import has_columns, in_order, open_table
+from epiboost._inputs.table import (
+    check_feature_names,
+    check_n_features,
+    feature_names,
+    has_columns,
+    in_order,
+    open_table,
+)
 from epiboost._typing import AnyArray, Table
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

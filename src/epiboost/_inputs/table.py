@@ -1,8 +1,12 @@
-"""Opens tables of any library: NumPy arrays, lists of rows, and pandas, polars and Arrow frames."""
+"""Opens tables of any library (NumPy arrays, lists of rows, pandas, polars and Arrow frames) and checks their names.
+
+Rules and messages about names and numbers of columns are scikit-learn's, so that its users meet what they know.
+"""
 
 import sys
+import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -13,6 +17,7 @@ from epiboost._inputs.dask_collections import require_in_memory
 from epiboost._inputs.labels import holds_dates
 from epiboost._typing import AnyArray, Table
 
+_MAX_LISTED = 5
 _TWO_AXES = 2
 
 
@@ -23,7 +28,8 @@ def open_table(X: Table) -> nw.DataFrame[Any] | Table:
     the remedy.
     """
     X = _fill_masked(X)
-    require_in_memory(X, "X", "predict_uncertainty, predict and their like take it partition by partition")
+    if "dask" in sys.modules:
+        require_in_memory(X, "X", "predict_uncertainty, predict and similar methods take it partition by partition")
     X = _from_record_batch(X)
     if nw.dependencies.is_into_dataframe(X):
         return _frame(X)
@@ -44,6 +50,50 @@ def in_order(frame: nw.DataFrame[Any], names: tuple[str, ...] | None) -> nw.Data
     if names is None or frame.columns == list(names) or sorted(frame.columns) != sorted(names):
         return frame
     return frame.select(list(names))
+
+
+def feature_names(columns: Sequence[Any]) -> tuple[str, ...] | None:
+    """Return the names of columns if all of them are text, None if none is.
+
+    >>> feature_names(["age", "town"]), feature_names([0, 1])
+    (('age', 'town'), None)
+    """
+    types = sorted({type(name).__name__ for name in columns})
+    if len(types) > 1 and "str" in types:
+        message = (
+            f"Feature names are only supported if all input features have string names, but your input has {types} as "
+            "feature name / column name types. If you want feature names to be stored and validated, you must convert "
+            "them all to strings, by using X.columns = X.columns.astype(str) for example. Otherwise you can remove "
+            "feature / column names from your input data, or convert them all to a non-string data type."
+        )
+        raise TypeError(message)
+    return tuple(columns) if types == ["str"] else None
+
+
+def check_feature_names(names: tuple[str, ...] | None, fitted: tuple[str, ...] | None, owner: str) -> None:
+    """Raise an error if names differ from those of `fit`; warn if only one of the two tables had names."""
+    if fitted is None:
+        if names is not None:
+            warnings.warn(f"X has feature names, but {owner} was fitted without feature names", stacklevel=4)
+    elif names is None:
+        warnings.warn(f"X does not have valid feature names, but {owner} was fitted with feature names", stacklevel=4)
+    elif names != fitted:
+        unseen, missing = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
+        message = "The feature names should match those that were passed during fit.\n"
+        if unseen:
+            message += f"Feature names unseen at fit time:\n{_listed(unseen)}"
+        if missing:
+            message += f"Feature names seen at fit time, yet now missing:\n{_listed(missing)}"
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+
+
+def check_n_features(found: int, fitted: int, owner: str) -> None:
+    """Raise an error if a table has another number of columns than that of `fit`."""
+    if found != fitted:
+        message = f"X has {found} features, but {owner} is expecting {fitted} features as input."
+        raise ValueError(message)
 
 
 def _fill_masked(X: Table) -> Table:
@@ -109,3 +159,8 @@ def _check_array(table: AnyArray) -> None:
     if not is_text and holds_dates(table):
         message = f"X holds dates or durations ({table.dtype}); turn them into numbers, say days since a fixed day"
         raise ValueError(message)
+
+
+def _listed(names: Sequence[str]) -> str:
+    lines = [f"- {name}\n" for name in names[:_MAX_LISTED]]
+    return "".join([*lines, "- ...\n"] if len(names) > _MAX_LISTED else lines)

@@ -46,6 +46,11 @@ class Target(ABC):
 
     @property
     @abstractmethod
+    def objective(self) -> str:
+        """Name of the loss, one of `epiboost._boosting.objectives.OBJECTIVES`."""
+
+    @property
+    @abstractmethod
     def n_classes(self) -> int:
         """Number of classes; 0 for numbers."""
 
@@ -90,6 +95,11 @@ class Numbers(Target):
     def encode(self, y: AnyArray, *, name: str = "y") -> Floats:  # noqa: ARG002 (the name is for errors)
         """Return the numbers."""
         return y
+
+    @property
+    def objective(self) -> str:
+        """The Normal."""
+        return "normal"
 
     @property
     def n_classes(self) -> int:
@@ -142,6 +152,11 @@ class Classes(Target):
     def encode(self, y: AnyArray, *, name: str = "y") -> Floats:
         """Return the position of each label."""
         return label_codes(y, self.labels, name=name).astype(np.float64)
+
+    @property
+    def objective(self) -> str:
+        """Logistic loss for two classes, softmax for more."""
+        return "bernoulli" if len(self.labels) == _FEWEST_CLASSES else "categorical"
 
     @property
     def n_classes(self) -> int:

@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import rel_entr
 
-from epiboost._posterior.arrays import apply_by_block, mean_over_members, sum_outputs
-from epiboost._posterior.parameters import check_parameters
+from epiboost._posterior.parameters import apply_by_block, check_parameters, mean_over_members, sum_outputs
 from epiboost._typing import Family, Floats
 
 
@@ -108,9 +107,11 @@ def _mean_divergence(members: Floats, divergence: Callable[[Floats, Floats], Flo
     A value below zero is a rounding error and becomes zero.
     """
     average = mean_over_members(members)
+    average[average < np.finfo(np.float64).tiny] = 0.0  # averages of subnormal numbers depend on their order
     terms = np.zeros_like(average)
     for member in members:
         terms += divergence(member, average)
+    terms[average == 0.0] = 0.0
     return np.maximum(sum_outputs(terms) / len(members), 0.0)
 
 

@@ -26,12 +26,10 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._inputs.labels import check_classes
-from epiboost._posterior.arrays import real_numbers
-from epiboost._posterior.decomposition import decompose_categorical, decompose_normal
 from epiboost._posterior.knowledge_only import KnowledgeOnly
 from epiboost._posterior.mixture import mixture_cdf, mixture_logpdf, mixture_quantile
-from epiboost._posterior.parameters import check_distribution, check_parameters
-from epiboost._posterior.uncertainty import Uncertainty
+from epiboost._posterior.parameters import check_distribution, check_parameters, real_numbers
+from epiboost._posterior.uncertainty import Uncertainty, decompose_categorical, decompose_normal
 from epiboost._typing import AnyArray, Family, Floats, Integers
 
 _LARGEST_BELOW_ONE = 1.0 - float(np.finfo(np.float64).eps) / 2

@@ -12,8 +12,8 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._inputs.labels import label_codes
-from epiboost._posterior.arrays import real_numbers
 from epiboost._posterior.conformal import check_share
+from epiboost._posterior.parameters import real_numbers
 from epiboost._posterior.uncertainty import Measure, check_measure
 from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._typing import AnyArray, Column, Estimator, Table

@@ -59,12 +59,12 @@ class PartitionReader:
         """Return the target and the training rows as bins; without ``bins``, borders are computed from the rows."""
         table, y, weight = self._stream(X, y, weight, bins)
         target = self.target_type.fit(y)
-        return target, Dataset(table, target.encode(y), weight, target.n_classes)
+        return target, Dataset(table, target.encode(y), weight, target.n_classes, target.objective)
 
     def evaluation(self, target: Target, X: LibraryObject, y: Column, weight: Column, bins: Bins) -> Dataset:
         """Return evaluation rows as bins."""
         table, y, weight = self._stream(X, y, weight, bins)
-        return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes)
+        return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes, target.objective)
 
     def read_in_place(self, X: LibraryObject, y: Column, weight: Column) -> tuple[Target, Dataset]:
         """Return the target, and training rows that stay in their partitions."""
@@ -74,7 +74,7 @@ class PartitionReader:
         labels = partition_labels(checked) if self.target_type.family == "categorical" else np.empty(0)
         target = self.target_type.fit(labels)
         rows = partitioned_rows(checked, n_features=n_features, max_bins=self.max_bins, target=target)
-        return target, Dataset(rows, np.empty(0), np.empty(0), target.n_classes)
+        return target, Dataset(rows, np.empty(0), np.empty(0), target.n_classes, target.objective)
 
     def _stream(
         self, X: LibraryObject, y: Column, weight: Column, bins: Bins | None

@@ -19,9 +19,6 @@ TrainingTable = TypeVar("TrainingTable")
 Member = TypeVar("Member")
 Result = TypeVar("Result")
 
-ON_CLUSTER = "dask"
-"""Value of ``n_jobs`` that trains members on the workers of a Dask cluster."""
-
 _MAX_ATTEMPTS = 5  # at sending the table
 
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from epiboost._posterior.decomposition import decompose_categorical, decompose_normal
 from epiboost._posterior.divergences import expected_pairwise_kl, reverse_mutual_information
 from epiboost._posterior.frames import Frame, FrameBackend, make_frame
+from epiboost._posterior.uncertainty import decompose_categorical, decompose_normal
 from epiboost._typing import Family, Floats
 from epiboost.metrics.inputs import Prediction, check_prediction
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._inputs.labels import check_classes, label_codes
-from epiboost._posterior.arrays import real_numbers
+from epiboost._posterior.parameters import real_numbers
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Family, Floats, Integers
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from epiboost._posterior.arrays import real_numbers
+from epiboost._posterior.parameters import real_numbers
 from epiboost._typing import Floats
 from epiboost.metrics.inputs import check_target, check_weight, weighted_mean
 

@@ -107,7 +107,10 @@ def bits_on_one_thread(case):
     """Return the bytes of the portable build on one thread."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, "portable")
-        return bits_of(case, fit_case(case, n_jobs=1))
+        native.cache_clear()
+        bits = bits_of(case, fit_case(case, n_jobs=1))
+    native.cache_clear()
+    return bits
 
 
 def differing(one, other):
@@ -120,9 +123,9 @@ def differing(one, other):
     [(n_jobs, INSTRUCTION_SETS[0]) for n_jobs in (1, 2, 4)] + [(2, other) for other in INSTRUCTION_SETS[1:]],
 )
 @pytest.mark.parametrize("case", CASES)
-def test_threads_and_instruction_sets_do_not_change_a_bit(case, n_jobs, instructions, monkeypatch):
+def test_threads_and_instruction_sets_do_not_change_a_bit(case, n_jobs, instructions, use_instructions):
     expected = bits_on_one_thread(case)
-    monkeypatch.setenv(VARIABLE, instructions)
+    use_instructions(instructions)
     assert instruction_set() == instructions
     assert native().__name__.endswith(instructions)
     assert differing(bits_of(case, fit_case(case, n_jobs)), expected) == []
@@ -134,12 +137,12 @@ def test_the_case_of_early_stopping_stops_early():
 
 
 @pytest.mark.parametrize("case", ["sglb", "sgb", "virtual", "20 classes"])
-def test_every_instruction_set_predicts_the_same_bits_from_one_model(case, monkeypatch):
+def test_every_instruction_set_predicts_the_same_bits_from_one_model(case, use_instructions):
     model = fit_case(case, n_jobs=2)
     X = table(5000)[0]
     expected = model.predict_posterior(X).parameters
     for instructions in INSTRUCTION_SETS:
-        monkeypatch.setenv(VARIABLE, instructions)
+        use_instructions(instructions)
         copy = deepcopy(model)  # without the compiled trees of the instruction set before
         np.testing.assert_array_equal(copy.predict_posterior(X).parameters, expected)
 
@@ -184,7 +187,7 @@ def test_a_seed_may_be_of_any_integer_type():
     np.testing.assert_array_equal(EpiBoostRegressor(**options, random_state=np.int64(11)).fit(X, y).predict(X), plain)
 
 
-def test_an_unavailable_instruction_set_is_an_error_that_names_the_available_ones(monkeypatch):
-    monkeypatch.setenv(VARIABLE, "abacus")
+def test_an_unavailable_instruction_set_is_an_error_that_names_the_available_ones(use_instructions):
+    use_instructions("abacus")
     with pytest.raises(ValueError, match=rf"{VARIABLE} is 'abacus'; this machine has .*portable"):
         EpiBoostRegressor(n_estimators=2).fit(*table(300))

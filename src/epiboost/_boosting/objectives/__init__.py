@@ -12,7 +12,7 @@ objective      score                                      gradient
 from epiboost._boosting.objectives.base import Objective
 from epiboost._boosting.objectives.bernoulli import Bernoulli
 from epiboost._boosting.objectives.categorical import Categorical
-from epiboost._boosting.objectives.families import BINARY, objective_from_header, objective_of
+from epiboost._boosting.objectives.families import BINARY, OBJECTIVES, objective_from_header
 from epiboost._boosting.objectives.normal import Normal
 
-__all__ = ["BINARY", "Bernoulli", "Categorical", "Normal", "Objective", "objective_from_header", "objective_of"]
+__all__ = ["BINARY", "OBJECTIVES", "Bernoulli", "Categorical", "Normal", "Objective", "objective_from_header"]

@@ -86,6 +86,11 @@ class Objective(abc.ABC):
         losses = self.row_losses(scores, y)
         return float((weight * losses).sum() / weight.sum() + np.log(self.units[1]))
 
+    @classmethod
+    @abc.abstractmethod
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0) -> Self:
+        """Return the objective of a weighted target; classes are numbered from 0."""
+
     @abc.abstractmethod
     def to_header(self) -> dict[str, Any]:
         """Return the name and the numbers that `from_header` needs, for a JSON header."""

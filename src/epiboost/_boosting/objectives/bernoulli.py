@@ -33,7 +33,7 @@ class Bernoulli(Objective):
     code: ClassVar[int] = 1
 
     @classmethod
-    def of(cls, y: Floats, weight: Floats) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0) -> Self:  # noqa: ARG003 (of other families)
         """Return the objective that starts from the weighted share of the second class."""
         share = float(weight[y > 0].sum() / weight.sum())
         return cls(float(np.log(share) - np.log1p(-share)))

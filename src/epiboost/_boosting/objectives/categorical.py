@@ -33,7 +33,7 @@ class Categorical(Objective):
     code: ClassVar[int] = 2
 
     @classmethod
-    def of(cls, y: Floats, weight: Floats, n_classes: int) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0) -> Self:
         """Return the objective that starts from the weighted shares of the classes."""
         shares = np.bincount(y.astype(np.int64), weights=weight, minlength=n_classes) / weight.sum()
         return cls(tuple(np.log(shares).tolist()))

@@ -1,7 +1,7 @@
-"""The objectives by name: which one a target needs, and the one that a model file holds.
+"""The objectives by name, and the one that a model file holds.
 
 >>> import numpy as np
->>> objective_of(np.array([1.0, 3.0]), np.ones(2), n_classes=0)
+>>> OBJECTIVES["normal"].of(np.array([1.0, 3.0]), np.ones(2))
 Normal(location=2.0, scale=1.0)
 >>> objective_from_header({"name": "bernoulli", "log_odds": 0.5})
 Bernoulli(log_odds=0.5)
@@ -16,21 +16,12 @@ from epiboost._boosting.objectives.base import Objective
 from epiboost._boosting.objectives.bernoulli import Bernoulli
 from epiboost._boosting.objectives.categorical import Categorical
 from epiboost._boosting.objectives.normal import Normal
-from epiboost._typing import Floats
 
 BINARY = 2
 """Number of classes for which one score per row is enough."""
 
-_FAMILIES: dict[str, type[Objective]] = {family.name: family for family in (Normal, Bernoulli, Categorical)}
-
-
-def objective_of(y: Floats, weight: Floats, n_classes: int) -> Objective:
-    """Return the objective for a target: Normal for regression (``n_classes=0``), else by the number of classes."""
-    if n_classes == 0:
-        return Normal.of(y, weight)
-    if n_classes == BINARY:
-        return Bernoulli.of(y, weight)
-    return Categorical.of(y, weight, n_classes)
+OBJECTIVES: dict[str, type[Objective]] = {family.name: family for family in (Normal, Bernoulli, Categorical)}
+"""The objectives by name; a target names its own."""
 
 
 def objective_from_header(header: Mapping[str, Any]) -> Objective:
@@ -40,7 +31,7 @@ def objective_from_header(header: Mapping[str, Any]) -> Objective:
     if not np.isfinite(numbers).all():
         message = f"the objective holds a number that is not finite: {dict(header)}"
         raise ValueError(message)
-    if header["name"] not in _FAMILIES:
-        message = f"unknown objective {header['name']!r}; known are {', '.join(map(repr, _FAMILIES))}"
+    if header["name"] not in OBJECTIVES:
+        message = f"unknown objective {header['name']!r}; known are {', '.join(map(repr, OBJECTIVES))}"
         raise ValueError(message)
-    return _FAMILIES[header["name"]].from_header(header)
+    return OBJECTIVES[header["name"]].from_header(header)

@@ -41,7 +41,7 @@ class Normal(Objective):
     code: ClassVar[int] = 0
 
     @classmethod
-    def of(cls, y: Floats, weight: Floats) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0) -> Self:  # noqa: ARG003 (of other families)
         """Return the objective whose location and scale are those of a weighted target."""
         size = float(np.abs(y).max())
         if y.min() == y.max():

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from epiboost._boosting.langevin import LangevinObjective
-from epiboost._boosting.recipe import MemberSpec
+from epiboost._boosting.recipe import MemberSpec, thread_count
 from epiboost._boosting.rows import LearningRows, learning_rows
 from epiboost._boosting.step_sizes import StepSizes, step_sizes
 from epiboost._inputs.dataset import Dataset
@@ -21,7 +21,7 @@ from epiboost.engines.base import Capabilities
 from epiboost.engines.libraries.chain import Chain, evaluation_losses
 from epiboost.engines.libraries.forest import BoosterForest
 from epiboost.engines.options import Options
-from epiboost.engines.parallel import TreeCallback, thread_count, train_members
+from epiboost.engines.parallel import TreeCallback, train_members
 
 Settings: TypeAlias = dict[str, Any]
 """Parameters of a library by name."""

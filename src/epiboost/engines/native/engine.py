@@ -7,18 +7,15 @@ from typing import ClassVar
 import numpy as np
 
 from epiboost._binning.bins import Bins
-from epiboost._boosting.recipe import MemberSpec
+from epiboost._boosting.recipe import ON_CLUSTER, MemberSpec, thread_count
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
-from epiboost.distributed.members import ON_CLUSTER
 from epiboost.engines.base import Capabilities
-from epiboost.engines.native.chains import chain_table, train_here, train_on_cluster
+from epiboost.engines.native.chains import ChainRecipe, chain_table, train_here, train_on_cluster
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.quick_trees import QuickTrees
-from epiboost.engines.native.recipe import ChainRecipe
 from epiboost.engines.native.rows import bin_evaluation, bin_rows
-from epiboost.engines.parallel import thread_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +51,18 @@ class NativeEngine:
             trees = train_on_cluster(tables.pop(), seeds, progress)
         else:
             trees = train_here(tables.pop(), seeds, threads, progress)
-        return NativeForest.of(
-            trees, bins=bins, objective=objective, decay=steps.decay, n_jobs=self.n_jobs, encoding=encoding
+        trees = trees.trimmed()
+        return NativeForest(
+            bins=bins,
+            objective=objective,
+            feature=trees.feature,
+            threshold=trees.threshold,
+            leaf=trees.leaf,
+            count=trees.n_trees,
+            decay=steps.decay,
+            evaluation=trees.losses + np.log(objective.units[1]),
+            n_jobs=self.n_jobs,
+            encoding=encoding,
         )
 
     def given_bins(self, max_bins: int) -> Bins | None:

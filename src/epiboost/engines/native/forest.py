@@ -9,15 +9,13 @@ import numpy as np
 
 from epiboost._binning.bins import Bins
 from epiboost._boosting.objectives import Objective, objective_from_header
-from epiboost._boosting.recipe import MAX_DEPTH
+from epiboost._boosting.recipe import MAX_DEPTH, thread_count
 from epiboost._boosting.truncation import check_prefixes
 from epiboost._encoding.binned import BinnedEncoding
 from epiboost._encoding.encoding import Encoding
 from epiboost._files.checks import require_arrays, require_facts
 from epiboost._native import Predictor, native
 from epiboost._typing import AnyArray, Bytes, Family, Floats
-from epiboost.engines.native.chains import Trees
-from epiboost.engines.parallel import thread_count
 
 
 @dataclass(frozen=True)
@@ -56,39 +54,18 @@ class NativeForest:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the caches."""
         state = {**self.__dict__, "_predictors": {}}
-        state.pop("_binned_encoding", None)
+        for name in ("_binned_encoding", "_threads", "n_features"):
+            state.pop(name, None)
         return state
 
-    @classmethod
-    def of(
-        cls,
-        trees: Trees,
-        *,
-        bins: Bins,
-        objective: Objective,
-        decay: float,
-        n_jobs: int | str | None,
-        encoding: Encoding | None = None,
-    ) -> "NativeForest":
-        """Return the forest of trained trees, without those that no member uses."""
-        kept = int(trees.n_trees.max())
-        return cls(
-            bins=bins,
-            objective=objective,
-            feature=np.ascontiguousarray(trees.feature[:, :kept]),
-            threshold=np.ascontiguousarray(trees.threshold[:, :kept]),
-            leaf=np.ascontiguousarray(trees.leaf[:, :kept]),
-            count=trees.n_trees,
-            decay=decay,
-            evaluation=trees.losses + np.log(objective.units[1]),
-            n_jobs=n_jobs,
-            encoding=encoding,
-        )
-
-    @property
+    @cached_property
     def n_features(self) -> int:
         """Number of columns that a table must have."""
         return self.bins.n_features if self.encoding is None else self.encoding.n_features
+
+    @cached_property
+    def _threads(self) -> int:
+        return thread_count(self.n_jobs)
 
     @property
     def family(self) -> Family:
@@ -114,7 +91,7 @@ class NativeForest:
         if self.encoding is None:
             return self._parameters(predictor.predict, table, predictor)
         encoding = self._binned_encoding
-        encoded, unseen = encoding.transform(table, threads=thread_count(self.n_jobs))
+        encoded, unseen = encoding.transform(table, threads=self._threads)
         parameters = self._parameters(predictor.predict_bins, encoded, predictor)
         rows = np.flatnonzero(unseen)
         if len(parameters) > 1 and len(rows):  # rows with unseen categories are encoded differently for each member
@@ -180,7 +157,7 @@ class NativeForest:
         """Return the parameters of some chains for a table of numbers or of bins."""
         count = predictor.chains if n_chains is None else n_chains
         parameters = np.empty((count * predictor.segments, len(table), predictor.parameters))
-        predict(table, thread_count(self.n_jobs), first_chain, parameters)
+        predict(table, self._threads, first_chain, parameters)
         return parameters
 
     def _predict_each(self, tables: Iterable[Bytes], predictor: Predictor) -> Floats:

@@ -9,9 +9,8 @@ from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import no_progress
 from epiboost._typing import Floats
-from epiboost.engines.native.chains import chain_table, train_here
+from epiboost.engines.native.chains import ChainRecipe, chain_table, train_here
 from epiboost.engines.native.forest import NativeForest
-from epiboost.engines.native.recipe import ChainRecipe
 from epiboost.engines.native.rows import bin_numeric_rows
 
 _TREES, _RATE, _DEPTH = 200, 0.3, 6  # enough to find what trees can find; a fraction of the training time
@@ -48,8 +47,9 @@ class QuickTrees:
         if half == 0 or (is_class and any(np.ptp(target[rows]) == 0.0 for rows in halves)):
             return None
         residuals = np.empty(len(target))
+        task = (2, "bernoulli") if is_class else (0, "normal")
         for rows, others in (halves, halves[::-1]):
-            forest = self._fit(Dataset(table[rows], target[rows], weight[rows], 2 if is_class else 0))
+            forest = self._fit(Dataset(table[rows], target[rows], weight[rows], *task))
             predicted = forest.predict(table[others])[0]
             residuals[others] = target[others] - (predicted[:, 1] if is_class else predicted[:, 0])
         return residuals
@@ -69,4 +69,15 @@ class QuickTrees:
         steps = step_sizes(spec, rows.objective, float(rows.weight.sum()))
         table = chain_table(rows, None, ChainRecipe.of(spec, rows.objective, steps))
         trees = train_here(table, np.array([spec.seed], dtype=np.uint64), self.threads, no_progress)
-        return NativeForest.of(trees, bins=rows.bins, objective=rows.objective, decay=steps.decay, n_jobs=self.threads)
+        trees = trees.trimmed()
+        return NativeForest(
+            bins=rows.bins,
+            objective=rows.objective,
+            feature=trees.feature,
+            threshold=trees.threshold,
+            leaf=trees.leaf,
+            count=trees.n_trees,
+            decay=steps.decay,
+            evaluation=trees.losses + np.log(rows.objective.units[1]),
+            n_jobs=self.threads,
+        )

@@ -8,7 +8,7 @@ import numpy as np
 
 from epiboost._binning.bins import BinnedTable, Bins
 from epiboost._binning.canonical_rows import canonical_order
-from epiboost._boosting.objectives import Objective, objective_of
+from epiboost._boosting.objectives import OBJECTIVES, Objective
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._encoding.encoding import Encoding
 from epiboost._encoding.fit import ResidualFunction, fit_encoding
@@ -79,7 +79,7 @@ def bin_rows(
     codes = bins.transform(numbers, threads=threads)
     rows, weight = _distinct_rows(data, codes, sizes)
     y = data.y[rows]
-    objective = objective_of(y, weight, data.n_classes)
+    objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes)
     encoding, tables = fit_encoding(
         data.X[rows],
         objective.encode(y),
@@ -109,7 +109,7 @@ def bin_numeric_rows(data: Dataset, max_bins: int, threads: int, borders: Bins |
         codes = bins.transform(data.X, threads=threads)
     rows, weight, _ = canonical_order(codes, data.y, data.weight)
     y = data.y[rows]
-    return BinnedRows(bins, None, objective_of(y, weight, data.n_classes), [codes[rows]], y, weight)
+    return BinnedRows(bins, None, OBJECTIVES[data.objective].of(y, weight, data.n_classes), [codes[rows]], y, weight)
 
 
 def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyArray, Floats, Floats]:

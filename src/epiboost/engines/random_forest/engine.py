@@ -15,14 +15,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from epiboost._boosting.recipe import MemberSpec
+from epiboost._boosting.recipe import MemberSpec, thread_count
 from epiboost._boosting.rows import LearningRows, learning_rows
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
 from epiboost._typing import Floats, Integers, LibraryObject
 from epiboost.engines.base import Capabilities
 from epiboost.engines.options import SAMPLE_WEIGHT, Options
-from epiboost.engines.parallel import TreeCallback, thread_count, train_members
+from epiboost.engines.parallel import TreeCallback, train_members
 from epiboost.engines.random_forest.forest import SklearnForest, encode_categories
 
 DEFAULT_DEPTH = 10  # as in the paper
