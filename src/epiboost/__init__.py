@@ -2,12 +2,15 @@
 
 from epiboost._estimators.calibrated import CalibratedClassifier, CalibratedRegressor
 from epiboost._estimators.classifier import EpiBoostClassifier
+from epiboost._estimators.provenance import VERSIONS
 from epiboost._estimators.regressor import EpiBoostRegressor
 from epiboost._estimators.saving import load
 from epiboost._files.model_file import ModelFileError
 from epiboost._posterior.fitted import posterior_from
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
+
+__version__ = dict(VERSIONS)["epiboost"]
 
 __all__ = [
     "CalibratedClassifier",

@@ -128,3 +128,16 @@ def test_numbers_are_categories_with_the_option_categorical(write, tmp_path, end
     assert epiboost("predict", model, train, "-o", tmp_path / "out.parquet").exit_code == 0
     assert_one_line(epiboost(*train_command, "--categorical", "zap"), "--categorical names 'zap'", "not a feature")
     assert_one_line(epiboost(*train_command, "--categorical", "y"), "--categorical names 'y'", "not a feature")
+
+
+def test_a_random_forest_is_predicted_and_evaluated_by_its_knowledge(rows, write, tmp_path):
+    table = write("train.csv", {name: rows[name] for name in ("size", "price")})
+    model, predicted = tmp_path / "model.epib", tmp_path / "predicted.csv"
+    options = ("--engine", "forest", "--ensemble", "sgb", "--trees", 5, "--members", 2)
+    assert epiboost("fit", table, "--target", "price", "-o", model, *options).exit_code == 0
+    assert epiboost("predict", model, table, "-o", predicted).exit_code == 0
+    assert predicted.read_text().splitlines()[0] == '"prediction","knowledge"'
+    figures = epiboost("evaluate", model, table, "--target", "price", "--ood", table)
+    assert figures.exit_code == 0
+    assert "OOD AUC, knowledge" in figures.stdout
+    assert "total" not in figures.stdout

@@ -1,5 +1,8 @@
 """Every engine keeps the protocols and can do exactly what it declares. Fixtures name the engines, tests do not."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -54,6 +57,15 @@ class TestProtocols:
         for prefixes in ([], [0, 3], [5, 3], [3, 10_000]):
             with pytest.raises(ValueError, match="prefixes must ascend"):
                 forest.predict(X, prefixes=prefixes)
+
+    def test_threads_may_predict_with_a_new_model_at_the_same_time(self, engine, task):
+        estimator, X, y = task
+        model = small_model(estimator, engine).fit(X, y)
+        for fresh in (model, pickle.loads(pickle.dumps(model))):  # noqa: S301 (our own bytes)
+            with ThreadPoolExecutor(4) as pool:
+                found = list(pool.map(lambda _: fresh.predict_posterior(X).parameters, range(8)))  # noqa: B023
+            for parameters in found:
+                np.testing.assert_array_equal(parameters, found[0])
 
     def test_progress_ends_with_all_trees(self, engine, task):
         estimator, X, y = task

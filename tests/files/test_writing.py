@@ -71,3 +71,9 @@ def test_a_directory_as_the_file_is_refused(tmp_path, call, monkeypatch):
 def test_reading_a_missing_file_raises_an_error(path):
     with pytest.raises(FileNotFoundError):
         read(path)
+
+
+def test_a_missing_folder_is_named_by_the_path_that_was_given(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        write(tmp_path / "absent" / "model.epib", {}, {})
+    assert caught.value.filename == str(tmp_path / "absent" / "model.epib")

@@ -97,3 +97,8 @@ def test_a_class_whose_rows_all_have_weight_zero_is_not_learned():
     model = small_classifier().fit(X, labels, sample_weight=(labels != 1).astype(float))
     assert model.classes_.tolist() == [0, 2]
     assert model.predict_proba(X).shape == (60, 2)
+
+
+def test_more_classes_than_the_native_engine_supports_are_refused():
+    with pytest.raises(ValueError, match="supports at most 1024 classes; y holds 1500"):
+        small_classifier(n_estimators=2).fit(np.arange(3000.0)[:, np.newaxis], np.arange(3000) // 2)

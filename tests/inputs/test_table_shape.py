@@ -193,3 +193,13 @@ def test_column_names_at_fit_or_at_predict_only_give_a_warning():
 def test_two_columns_of_one_name_are_refused(table):
     with pytest.raises(ValueError, match=r"^X has more than one column named 'a'; columns need unique names$"):
         small_regressor().fit(table, Y)
+
+
+def test_a_frame_without_columns_is_refused_for_its_columns():
+    with pytest.raises(ValueError, match=r"0 feature\(s\) \(shape=\(60, 0\)\)"):
+        small_regressor().fit(pd.DataFrame(X)[[]], Y)
+
+
+def test_lengths_that_differ_are_named_once_each():
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[60, 59\]"):
+        small_regressor().fit(X, Y[:-1])

@@ -117,7 +117,8 @@ def evaluate(
     figures = _regression(y, posterior) if classes is None else _classification(y, prediction, posterior, classes)
     coverages = _coverage_figures(estimator, X, y, posterior, coverage)
     figures |= coverages
-    for measure in _MEASURES:
+    measures = ("knowledge",) if posterior.family == "mean" else _MEASURES
+    for measure in measures:
         figures[f"prr_{measure}"] = _rejection_score(
             y, prediction, getattr(uncertainty, measure), classifies=classifies
         )
@@ -125,7 +126,7 @@ def evaluate(
     if X_ood is not None:
         outside = estimator.predict_uncertainty(X_ood)
         n_outside = len(outside)
-        figures |= _domain_figures(uncertainty, outside)
+        figures |= _domain_figures(uncertainty, outside, measures)
     return Evaluation(
         "classification" if classifies else "regression",
         len(uncertainty),
@@ -201,8 +202,11 @@ def draw(estimator: Estimator, X: Table, y: AnyArray, X_ood: Table | None, folde
 
 
 def _regression(y: AnyArray, posterior: Posterior) -> Figures:
+    figures: Figures = {"rmse": float(np.sqrt(metrics.prediction_errors(y, posterior.mean, loss="squared").mean()))}
+    if posterior.family == "mean":  # the members predict no spread
+        return figures
     return {
-        "rmse": float(np.sqrt(metrics.prediction_errors(y, posterior.mean, loss="squared").mean())),
+        **figures,
         "negative_log_likelihood": metrics.negative_log_likelihood_loss(y, posterior),
         "crps": metrics.crps_loss(y, posterior),
     }
@@ -223,7 +227,7 @@ def _coverage_figures(estimator: Estimator, X: Table, y: AnyArray, posterior: Po
         sets = estimator.predict_set(X, coverage)
         covered = sets[np.arange(len(sets)), label_codes(y, estimator.classes_, name="y_true")]
         return {"set_coverage": float(covered.mean()), "set_size": float(sets.sum(axis=1).mean())}
-    if posterior.family == "categorical":
+    if posterior.family != "normal":
         return {}
     calibrated = isinstance(estimator, CalibratedRegressor)
     interval = estimator.predict_interval(X, coverage) if calibrated else posterior.interval(coverage)
@@ -241,10 +245,10 @@ def _rejection_score(y: AnyArray, prediction: AnyArray, uncertainty: Floats, *, 
         return None
 
 
-def _domain_figures(inside: Uncertainty, outside: Uncertainty) -> Figures:
+def _domain_figures(inside: Uncertainty, outside: Uncertainty, measures: tuple[str, ...]) -> Figures:
     """Return how well uncertainties detect out-of-domain rows."""
     is_ood = np.repeat([False, True], [len(inside), len(outside)])
-    both = {measure: np.append(getattr(inside, measure), getattr(outside, measure)) for measure in _MEASURES}
-    figures: Figures = {f"ood_auc_{measure}": metrics.ood_auc_score(is_ood, both[measure]) for measure in _MEASURES}
+    both = {measure: np.append(getattr(inside, measure), getattr(outside, measure)) for measure in measures}
+    figures: Figures = {f"ood_auc_{measure}": metrics.ood_auc_score(is_ood, both[measure]) for measure in measures}
     figures["ood_fpr95_knowledge"] = metrics.ood_false_positive_rate(is_ood, both["knowledge"])
     return figures

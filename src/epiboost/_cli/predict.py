@@ -37,6 +37,8 @@ def prediction_columns(model: "Estimator", features: "Table", coverage: float | 
     """Return the columns of the output table, each of shape (n,)."""
     posterior = model.predict_posterior(features)
     uncertainty = posterior.uncertainty()
+    if posterior.family == "mean" and coverage is None:
+        return {"prediction": posterior.mean, "knowledge": uncertainty.knowledge}
     parts = {"total": uncertainty.total, "data": uncertainty.data, "knowledge": uncertainty.knowledge}
     if posterior.family == "normal":
         bounds = () if coverage is None else model.predict_interval(features, coverage).T

@@ -305,8 +305,8 @@ def _evaluation_rows(schema: ColumnSchema, target: Target, X: Table, y: Column, 
 
 def _positive_rows(table: AnyArray, y: AnyArray, weight: Column) -> tuple[AnyArray, AnyArray, Floats]:
     """Return the rows of positive weight, after checking that the parts have equal length."""
+    check_consistent_length(table, y)
     checked = np.ones(len(table)) if weight is None else check_weights(weight, len(table))
-    check_consistent_length(table, y, checked)
     positive = checked > 0
     if positive.all():
         return table, y, checked

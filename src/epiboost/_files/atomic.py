@@ -1,5 +1,6 @@
 """Writes a file completely or not at all."""
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -24,6 +25,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     # A link keeps its place: the file it points to is replaced. The temporary file lies in the same folder, because a
     # file cannot be renamed across file systems, and keeps its suffix, because writers choose their format by it.
     target = Path(path).resolve()
+    if not target.parent.is_dir():  # else the error would name the temporary file
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
     temporary = target.with_name(f".epiboost-{secrets.token_hex(8)}{target.suffix}")
     try:
         yield temporary

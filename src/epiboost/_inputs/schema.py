@@ -104,6 +104,8 @@ class ColumnSchema:
                 return cls(owner, numbers.shape[1]), numbers
             columns, labels = list(table.T), list(range(width))
         _check_width(len(columns))
+        if not columns:
+            _check_numbers(np.empty((len(table), 0)), owner)  # raises scikit-learn's error for a table without columns
         categories, values = fit_columns(columns, labels, requested)
         return cls(owner, len(columns), names, categories), _check_numbers(values, owner)
 

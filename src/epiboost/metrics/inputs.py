@@ -129,6 +129,12 @@ def check_codes(y_true: npt.ArrayLike, posterior: Posterior, classes: Classes | 
     >>> check_codes(["yes"], certain, ["no", "yes"])
     array([1])
     """
+    if posterior.family == "mean":
+        message = (
+            "prediction must hold distributions, got members that predict a mean without a spread, as a random forest "
+            "or a booster of squared errors does"
+        )
+        raise ValueError(message)
     labels = np.asarray(y_true)
     n_classes = posterior.parameters.shape[2]
     if labels.ndim != 1 or len(labels) != posterior.n_samples:

@@ -17,6 +17,8 @@ from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.quick_trees import QuickTrees
 from epiboost.engines.native.rows import bin_evaluation, bin_rows
 
+_MAX_CLASSES = 1024  # the native core keeps the scores of a row on the stack
+
 
 @dataclass(frozen=True, slots=True)
 class NativeEngine:
@@ -37,6 +39,9 @@ class NativeEngine:
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:
         """Train one chain per spec; specs must differ in their seeds only."""
+        if data.n_classes > _MAX_CLASSES:
+            message = f"engine='native' supports at most {_MAX_CLASSES} classes; y holds {data.n_classes}"
+            raise ValueError(message)
         threads = thread_count(self.n_jobs)
         seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
         quick_trees = QuickTrees(specs[0], threads)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -64,6 +65,9 @@ _ALIASES = {
 }
 
 
+_CONFIGURATION = Lock()
+
+
 @dataclass(frozen=True)
 class XGBoostForest(BoosterForest):
     """Models of XGBoost, one per chain."""
@@ -73,11 +77,23 @@ class XGBoostForest(BoosterForest):
     def _prepare(self, table: AnyArray) -> LibraryObject:
         return library_module(self.library).DMatrix(**_columns(table, self.n_codes), nthread=self._threads)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without the note that the boosters are configured: their copies are not."""
+        return {name: value for name, value in self.__dict__.items() if name != "_configured"}
+
     def _sum_of_trees(self, member: int, prepared: LibraryObject, begin: int, end: int) -> AnyArray:
-        booster = self.boosters[member]
-        booster.set_param({"nthread": self._threads})
-        raw: AnyArray = booster.predict(prepared, iteration_range=(begin, end), output_margin=True)
+        self._configure()
+        raw: AnyArray = self.boosters[member].predict(prepared, iteration_range=(begin, end), output_margin=True)
         return raw.astype(np.float64)
+
+    def _configure(self) -> None:
+        """Set the number of threads once: a booster that is configured while another thread predicts fails."""
+        with _CONFIGURATION:
+            if "_configured" not in self.__dict__:
+                for booster in self.boosters:
+                    booster.set_param({"nthread": self._threads})
+                    booster.save_config()  # configures the booster now, and not at its first prediction
+                self.__dict__["_configured"] = True
 
     @staticmethod
     def _to_bytes(booster: LibraryObject) -> Bytes:
