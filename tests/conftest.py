@@ -1,6 +1,10 @@
 """Fixtures that several rooms share."""
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None)  # a busy machine is no failure
+settings.load_profile("default")
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,8 @@ from epiboost import EpiBoostClassifier, EpiBoostRegressor, metrics
 from epiboost._cli.evaluation import evaluate
 from epiboost._files import model_file
 from tests.support.command_line import epiboost
+from tests.support.models import SMALL
 
-SMALL = {"n_members": 3, "n_estimators": 30, "n_jobs": 1, "random_state": 0}
 RANDOM = np.random.default_rng(0)
 SIZE, AGE = RANDOM.normal(size=(2, 300))
 PRICE = SIZE + 0.3 * RANDOM.normal(size=300)

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
+import epiboost
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost._estimators.base import BaseEpiBoost
 from epiboost._files import model_file
 from epiboost._files.model_file import ModelFileError
 from epiboost._inputs.target import Classes
@@ -190,3 +192,17 @@ def test_a_model_file_without_an_estimator_is_refused(path):
         model_file.write(path, header, {})
         with pytest.raises(ModelFileError, match=r"model\.epib"):
             EpiBoostRegressor.load(path)
+
+
+def test_load_opens_a_model_of_any_class_and_names_the_classes_it_knows(path):
+    small_classifier(n_estimators=3).fit(X, (CLASSES > 0).astype(int)).save(path)
+    assert type(epiboost.load(path)).__name__ == "EpiBoostClassifier"
+    header, arrays = model_file.read(path)
+    model_file.write(path, {**header, "estimator": "Unknown"}, arrays)
+    with pytest.raises(ModelFileError, match="holds a model of 'Unknown'; known are CalibratedClassifier, "):
+        epiboost.load(path)
+
+
+def test_a_base_class_cannot_be_constructed():
+    with pytest.raises(TypeError, match="abstract"):
+        BaseEpiBoost()

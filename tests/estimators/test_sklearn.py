@@ -9,6 +9,7 @@ import time
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.impute import SimpleImputer
@@ -16,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import validate_data
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from tests.support.compare import parameters_of
@@ -277,3 +279,20 @@ def exit_status(child):
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return "the child hangs"
+
+
+def test_a_subclass_may_validate_its_data_before_fit():
+    class Validating(EpiBoostRegressor):
+        def fit(self, X, y):
+            return super().fit(*validate_data(self, X, y))
+
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = Validating(n_members=2, n_estimators=3).fit(X, X[:, 0])
+    assert model.n_features_in_ == 2
+
+
+def test_a_second_fit_forgets_the_names_of_the_first():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = EpiBoostRegressor(n_members=2, n_estimators=3).fit(pd.DataFrame(X, columns=["a", "b"]), X[:, 0])
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    assert not hasattr(model.fit(X, X[:, 0]), "feature_names_in_")

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from tests.support.models import SMALL
 
-SMALL = {"n_members": 3, "n_estimators": 30, "n_jobs": 1, "random_state": 0}
 _RANDOM = np.random.default_rng(0)
 N = 400
 FRAME = pd.DataFrame(

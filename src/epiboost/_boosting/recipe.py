@@ -20,6 +20,7 @@ from typing import Any, Literal, get_args
 
 import joblib
 import numpy as np
+from sklearn.utils import check_random_state
 
 from epiboost._binning.bins import MAX_BINS
 from epiboost._boosting.truncation import virtual_prefixes
@@ -171,6 +172,15 @@ class Recipe:
                 f"trees; n_members={self.n_members} is more than that"
             )
             raise ValueError(message)
+
+
+def draw_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Return the seed of an ensemble from scikit-learn's ``random_state``."""
+    try:
+        return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    except ValueError as error:
+        message = f"random_state must be None, a number from 0 to 2^32 - 1 or a RandomState; got {random_state!r}"
+        raise ValueError(message) from error
 
 
 def thread_count(n_jobs: int | str | None) -> int:

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from epiboost._boosting.recipe import ON_CLUSTER, EnsembleKind, Recipe
+from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed
 from epiboost._estimators.estimator_file import fitted_attributes, to_file
 from epiboost._estimators.fitted import FittedAttributes
 from epiboost._estimators.provenance import Provenance
@@ -32,7 +32,7 @@ from epiboost._typing import AnyArray, Column, Floats, Table
 from epiboost.distributed.fit import PartitionReader, partitioned_schema
 from epiboost.distributed.scoring import score_lazily
 from epiboost.engines.base import BinnedEngine, Engine
-from epiboost.engines.registry import check_data, check_parameters, engine_named
+from epiboost.engines.registry import check_data, check_parameters, engine_named, partitions_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -43,7 +43,7 @@ def takes_dask(method: Method) -> Method:
     """Let a method of a fitted model, ``method(X, ...)``, take Dask collections; its result is then lazy."""
 
     @functools.wraps(method)
-    def called(model: Any, X: Table, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 (the method's own)
+    def called(model: "UncertaintyModel", X: Table, *arguments: object, **options: object) -> object:
         if _is_collection(X):
             return score_lazily(method.__name__, model, X, arguments, options)
         return method(model, X, *arguments, **options)
@@ -53,6 +53,10 @@ def takes_dask(method: Method) -> Method:
 
 class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A model with a posterior."""
+
+    @abstractmethod
+    def predict(self, X: Table) -> AnyArray:
+        """Predict the target of each row."""
 
     @abstractmethod
     def predict_posterior(self, X: Table) -> Posterior:
@@ -125,7 +129,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Table, y: Column, sample_weight: Column = None, eval_set: Any = None) -> Self:  # noqa: ANN401 (checked)
+    def fit(self, X: Table, y: Column, sample_weight: Column = None, eval_set: Table = None) -> Self:
         """Train the ensemble.
 
         Parameters
@@ -165,12 +169,12 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_FEWEST_ROWS} is required."
             raise ValueError(message)
         check_data(engine, str(self.engine), data)
-        self.schema_ = schema.with_ranges(data.X) if isinstance(data.X, np.ndarray) else schema
+        self._set_columns(schema.with_ranges(data.X) if isinstance(data.X, np.ndarray) else schema)
         self.target_ = target
         rows = [data]
         del data  # the engine gets the only reference, so that it can free a large table
         with progress_bar("Training") if self.verbose else nullcontext(_ignore_progress) as progress:
-            self.forest_ = engine.fit(rows.pop(), recipe.specs(self._seed()), progress)
+            self.forest_ = engine.fit(rows.pop(), recipe.specs(draw_seed(self.random_state)), progress)
         self.prefixes_ = recipe.prefixes
         self.provenance_ = Provenance(time.perf_counter() - start, n_rows)
         return self
@@ -216,17 +220,11 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self, engine: Engine, X: Table, y: Column, sample_weight: Column, evaluation: tuple[Any, Any, Any] | None
     ) -> tuple[ColumnSchema, Target, Dataset]:
         """Return the schema, the target and the training rows of a Dask collection."""
-        takes = engine.capabilities.partitions
-        if takes is None:
-            message = f"engine={self.engine!r} needs X in memory; 'native' and 'xgboost' take Dask collections"
-            raise TypeError(message)
-        if takes == "rows" and evaluation is not None:
-            message = f"engine={self.engine!r} does not take an eval_set beside a Dask collection"
-            raise ValueError(message)
+        partitions = partitions_of(engine, str(self.engine), has_evaluation=evaluation is not None)
         owner = type(self).__name__
         schema = partitioned_schema(X, categorical_features=self.categorical_features, owner=owner)
         reader = PartitionReader(schema, self._target_type, self.max_bins)
-        if takes == "rows":
+        if partitions == "rows":
             return schema, *reader.read_in_place(X, y, sample_weight)
         bins = cast("BinnedEngine", engine).given_bins(self.max_bins)
         target, data = reader.read_bins(X, y, sample_weight, bins)
@@ -242,15 +240,6 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
             check_is_fitted(self, "forest_")
 
-    def _seed(self) -> int:
-        try:
-            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        except ValueError as error:
-            message = (
-                f"random_state must be None, a number from 0 to 2^32 - 1 or a RandomState; got {self.random_state!r}"
-            )
-            raise ValueError(message) from error
-
     def _recipe(self) -> Recipe:
         return Recipe.of(self.get_params(deep=False))
 
@@ -259,12 +248,6 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         engine = engine_named(self.engine, n_jobs=self.n_jobs, params=self.engine_params)
         defaults = {name: of.default for name, of in inspect.signature(type(self).__init__).parameters.items()}
         check_parameters(engine, str(self.engine), self.get_params(deep=False), defaults)
-        if self.n_jobs == ON_CLUSTER and not engine.capabilities.cluster:
-            message = (
-                f"n_jobs='dask' is for engine='native', not for engine={self.engine!r} (XGBoost uses the cluster "
-                "without it where X is a Dask collection)"
-            )
-            raise ValueError(message)
         return engine
 
     def _to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -276,6 +259,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         model = cls(**header["parameters"])
         for name, value in fitted_attributes(model, header, arrays).items():
             setattr(model, name, value)
+        model._set_columns(model.schema_)
         return model
 
 
@@ -287,7 +271,7 @@ def _is_collection(X: Table) -> bool:
     return "dask" in sys.modules and dask_kind(X) is not None
 
 
-def _evaluation_parts(eval_set: Any) -> tuple[Any, Any, Any] | None:  # noqa: ANN401 (checked here)
+def _evaluation_parts(eval_set: Table) -> tuple[Any, Any, Any] | None:
     """Return X, y and weight of an eval_set: (X, y) or (X, y, weight), alone or as the only entry of a list."""
     if eval_set is None:
         return None

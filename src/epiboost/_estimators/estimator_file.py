@@ -76,7 +76,7 @@ def _check_shape(forest: Forest, recipe: Recipe, schema: ColumnSchema, target: T
         raise ValueError(message)
 
 
-def _to_json(value: Any) -> Any:  # noqa: ANN401 (any parameter)
+def _to_json(value: object) -> object:
     """Return a parameter as JSON values; a random generator has no such form and is left out."""
     if isinstance(value, np.generic):
         return value.item()

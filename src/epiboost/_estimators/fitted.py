@@ -19,18 +19,16 @@ class FittedAttributes:
     prefixes_: tuple[int, ...] | None
     provenance_: Provenance | None
 
-    @property
-    def n_features_in_(self) -> int:
-        """Number of columns of the training table."""
-        return self.schema_.n_features
+    n_features_in_: int
+    feature_names_in_: AnyArray
 
-    @property
-    def feature_names_in_(self) -> AnyArray:
-        """Names of the columns of the training table, if they had any."""
-        if self.schema_.names is None:
-            message = f"{type(self).__name__} was fitted without feature names"
-            raise AttributeError(message)
-        return np.array(self.schema_.names, dtype=object)
+    def _set_columns(self, schema: ColumnSchema) -> None:
+        """Set the schema, and the number and names of the columns as scikit-learn calls them."""
+        self.schema_ = schema
+        self.n_features_in_ = schema.n_features
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        if schema.names is not None:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
 
     @property
     def categories_(self) -> list[AnyArray | None]:

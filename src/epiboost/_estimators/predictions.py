@@ -6,6 +6,7 @@ from typing import Literal, overload
 import numpy as np
 
 from epiboost._estimators.base import UncertaintyModel, takes_dask
+from epiboost._inputs.target import Target
 from epiboost._typing import AnyArray, Floats, Table
 
 
@@ -40,6 +41,8 @@ class NumberPredictions(UncertaintyModel):
 class ClassPredictions(UncertaintyModel):
     """Predictions of a classifier."""
 
+    target_: Target
+
     @property
     @abstractmethod
     def classes_(self) -> AnyArray:
@@ -58,8 +61,7 @@ class ClassPredictions(UncertaintyModel):
         array of shape (n,)
         """
         most_probable = self.predict_proba(X).argmax(axis=1)
-        labels: AnyArray = self.classes_[most_probable]
-        return labels
+        return self.target_.decode(most_probable)
 
     @takes_dask
     def predict_proba(self, X: Table) -> Floats:

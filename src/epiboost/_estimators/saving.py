@@ -6,7 +6,7 @@ from typing import Any, Self, TypeVar
 
 from epiboost._files import model_file
 from epiboost._files.model_file import ModelFileError
-from epiboost._typing import AnyArray
+from epiboost._typing import AnyArray, Estimator
 
 Model = TypeVar("Model", bound="SavedModel")
 
@@ -18,10 +18,12 @@ _MISFIT = (AttributeError, IndexError, KeyError, OverflowError, TypeError, Value
 class SavedModel(ABC):
     """A model that can be written to a file and read back."""
 
-    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401 (passed on)
+    def __init_subclass__(cls, **options: object) -> None:
         """Register the class, so that a file can name it."""
         super().__init_subclass__(**options)
-        _CLASSES.setdefault(cls.__name__, cls)
+        known = _CLASSES.get(cls.__name__)
+        if known is None or known.__module__ == cls.__module__:  # a class that was defined again replaces itself
+            _CLASSES[cls.__name__] = cls
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file: arrays and a JSON header, no pickle.
@@ -71,7 +73,7 @@ class SavedModel(ABC):
         """Return the model that `_to_file` described; an error means that the parts are not valid."""
 
 
-def load(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 (a model of any class)
+def load(path: str | os.PathLike[str]) -> Estimator:
     """Read any fitted model from a file that its ``save`` wrote.
 
     Parameters

@@ -46,7 +46,7 @@ def holds_text(table: AnyArray) -> bool:
     return table.dtype.kind == "O" and any(issubclass(kind, _TEXT_TYPES) for kind in set(map(type, table.ravel())))
 
 
-def _position(entry: Any, names: Sequence[Any] | None, n_columns: int) -> int:  # noqa: ANN401 (checked here)
+def _position(entry: object, names: Sequence[Any] | None, n_columns: int) -> int:
     entry = entry.item() if isinstance(entry, np.generic) else entry
     if isinstance(entry, str):
         if names is None or entry not in names:

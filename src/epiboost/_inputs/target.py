@@ -44,6 +44,10 @@ class Target(ABC):
     def encode(self, y: AnyArray, *, name: str = "y") -> Floats:
         """Return checked values or labels as numbers; ``name`` is what an error calls them."""
 
+    @abstractmethod
+    def decode(self, numbers: AnyArray) -> AnyArray:
+        """Return what `encode` took: numbers, or the labels of class codes."""
+
     @property
     @abstractmethod
     def objective(self) -> str:
@@ -95,6 +99,10 @@ class Numbers(Target):
     def encode(self, y: AnyArray, *, name: str = "y") -> Floats:  # noqa: ARG002 (the name is for errors)
         """Return the numbers."""
         return y
+
+    def decode(self, numbers: AnyArray) -> AnyArray:
+        """Return the numbers."""
+        return numbers
 
     @property
     def objective(self) -> str:
@@ -152,6 +160,11 @@ class Classes(Target):
     def encode(self, y: AnyArray, *, name: str = "y") -> Floats:
         """Return the position of each label."""
         return label_codes(y, self.labels, name=name).astype(np.float64)
+
+    def decode(self, numbers: AnyArray) -> AnyArray:
+        """Return the labels of class codes."""
+        labels: AnyArray = self.labels[numbers]
+        return labels
 
     @property
     def objective(self) -> str:

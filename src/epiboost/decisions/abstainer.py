@@ -158,6 +158,7 @@ class Abstainer(BaseDecision):
         if chosen is None:
             warnings.warn(self._why_not_met(candidates), TargetNotMetWarning, stacklevel=2)
         self.estimator_: UnwrappedModel = estimator
+        self.__dict__.pop("classes_", None)  # of an earlier fit
         if estimator.classes is not None:
             self.classes_: AnyArray = estimator.classes
         self._copy_column_attributes()

@@ -31,6 +31,7 @@ class BaseDecision(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _copy_column_attributes(self) -> None:
         """Take over ``n_features_in_`` and ``feature_names_in_`` where the estimator has them."""
         for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
             if hasattr(self.estimator, name):
                 setattr(self, name, getattr(self.estimator, name))
 

@@ -15,13 +15,14 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from epiboost._boosting.recipe import ON_CLUSTER
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray
-from epiboost.engines.base import Engine, Forest
+from epiboost.engines.base import BinnedEngine, Engine, Forest
 
 EngineFactory: TypeAlias = Callable[..., Engine]
 ForestReader: TypeAlias = Callable[..., Forest]
@@ -163,6 +164,12 @@ def check_parameters(engine: Engine, name: str, parameters: Mapping[str, Any], d
         allowed = ", ".join(map(repr, capabilities.ensembles))
         message = f"engine={name!r} supports the ensembles {allowed}; got ensemble={parameters['ensemble']!r}"
         raise ValueError(message)
+    if parameters["n_jobs"] == ON_CLUSTER and not capabilities.cluster:
+        message = (
+            f"n_jobs='dask' is for engine='native', not for engine={name!r} (XGBoost uses the cluster without it where "
+            "X is a Dask collection)"
+        )
+        raise ValueError(message)
     for parameter in sorted(capabilities.unsupported):
         if parameter == "structure_rows" and parameters[parameter] is None:
             continue  # None means all rows, which every engine supports
@@ -174,6 +181,21 @@ def check_parameters(engine: Engine, name: str, parameters: Mapping[str, Any], d
             raise ValueError(message)
 
 
+def partitions_of(engine: Engine, name: str, *, has_evaluation: bool) -> Literal["bins", "rows"]:
+    """Return how the engine takes a Dask collection; a TypeError or ValueError if it does not."""
+    partitions = engine.capabilities.partitions
+    if partitions is None:
+        message = f"engine={name!r} needs X in memory; 'native' and 'xgboost' take Dask collections"
+        raise TypeError(message)
+    if partitions == "rows" and has_evaluation:
+        message = f"engine={name!r} does not take an eval_set beside a Dask collection"
+        raise ValueError(message)
+    if partitions == "bins" and not isinstance(engine, BinnedEngine):
+        message = f"engine={name!r} declares partitions='bins' and needs the method given_bins"
+        raise TypeError(message)
+    return partitions
+
+
 def check_data(engine: Engine, name: str, data: Dataset) -> None:
     """Refuse data that the engine does not support: evaluation rows, categories or weights."""
     capabilities = engine.capabilities
@@ -181,7 +203,7 @@ def check_data(engine: Engine, name: str, data: Dataset) -> None:
         message = f"engine={name!r} does not support eval_set; leave it out"
         raise ValueError(message)
     if any(data.n_codes) and not capabilities.categories:
-        message = f"engine={name!r} does not support columns of categories; turn them into numbers"
+        message = f"engine={name!r} does not support categorical columns; turn them into numbers"
         raise ValueError(message)
     if not capabilities.sample_weight and bool((np.asarray(data.weight) != 1.0).any()):
         message = f"engine={name!r} does not support sample_weight; leave it out"

@@ -19,39 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 
-class Display(ABC):
-    """Base of displays that draw on one Axes."""
-
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self
-        """
-        self._set_axes(ax)
-        self._draw()
-        return self
-
-    def _set_axes(self, ax: Axes | None) -> None:
-        self.ax_ = _new_axes(1, PanelDisplay.panel_size)[0] if ax is None else ax
-        self.figure_ = self.ax_.figure
-
-    @abstractmethod
-    def _draw(self) -> None:
-        """Draw on ``self.ax_``."""
-
-
 class PanelDisplay(ABC):
-    """Base of displays that draw several panels side by side, each on its own Axes."""
+    """Base of displays: draws panels side by side, each on its own Axes."""
 
     axes_: list[Axes]
     figure_: Figure | SubFigure
@@ -59,7 +28,7 @@ class PanelDisplay(ABC):
     """Width and height of a panel of a new figure, in inches."""
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Self:
-        """Draw the panels.
+        """Draw the display.
 
         Parameters
         ----------
@@ -70,6 +39,11 @@ class PanelDisplay(ABC):
         -------
         self
         """
+        self._set_axes(ax)
+        self._draw()
+        return self
+
+    def _set_axes(self, ax: Axes | Sequence[Axes] | None) -> None:
         titles = self._panel_titles()
         axes = _new_axes(len(titles), self.panel_size) if ax is None else list(np.ravel(np.asarray(ax)))
         if len(axes) != len(titles):
@@ -77,8 +51,6 @@ class PanelDisplay(ABC):
             raise ValueError(message)
         self.axes_ = axes
         self.figure_ = axes[0].figure
-        self._draw()
-        return self
 
     @abstractmethod
     def _panel_titles(self) -> Sequence[str]:
@@ -87,6 +59,18 @@ class PanelDisplay(ABC):
     @abstractmethod
     def _draw(self) -> None:
         """Draw on ``self.axes_``."""
+
+
+class Display(PanelDisplay):
+    """Base of displays with a single panel."""
+
+    @property
+    def ax_(self) -> Axes:
+        """The Axes of the panel."""
+        return self.axes_[0]
+
+    def _panel_titles(self) -> Sequence[str]:
+        return (type(self).__name__,)
 
 
 def import_matplotlib(module: str) -> ModuleType:

@@ -127,7 +127,9 @@ class CalibrationDisplay(Display):
         kind: Family = prediction.family if isinstance(prediction, Posterior) else family or "normal"
         return cls(curve, family=kind).plot(ax, name=name, **kwargs)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: LibraryObject) -> Self:
+    def plot(
+        self, ax: Axes | Sequence[Axes] | None = None, *, name: str | None = None, **kwargs: LibraryObject
+    ) -> Self:
         """Draw the curve and the diagonal.
 
         Parameters

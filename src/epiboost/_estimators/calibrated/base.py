@@ -62,6 +62,11 @@ class BaseCalibrated(UncertaintyModel):
         return names
 
     @property
+    def target_(self) -> Target:
+        """Target of the model."""
+        return self.estimator_.target_
+
+    @property
     def schema_(self) -> ColumnSchema:
         """Schema of the training table."""
         return self.estimator_.schema_
