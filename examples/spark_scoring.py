@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pandas as pd
 
-from epiboost import EpiBoostRegressor
+import epiboost
 
 
 def schema(keep: str) -> str:
@@ -20,7 +20,7 @@ def scorer(path: str, columns: list[str], keep: str) -> Callable[[Iterable[pd.Da
     """Return the function that Spark calls with the batches of a partition."""
 
     def score(batches: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-        model = EpiBoostRegressor.load(path)
+        model = epiboost.load(path)
         for rows in batches:
             posterior = model.predict_posterior(rows[columns])
             uncertainty = posterior.uncertainty().to_frame().set_axis(rows.index)

@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 RUNNABLE = ("quickstart", "which-ensemble", "three-numbers", "larger-tables", "saving-and-serving", "reproducibility")
 GENERATED = ("gallery/", "api/command-line.md")  # written by `make docs`
+CONTRIBUTORS = ("CONTRIBUTING.md", "docs/contributing.md")
+FOLDERS = (ROOT, ROOT / "src" / "epiboost", ROOT / "src" / "native", DOCS)  # where a path may start
 PAGES = sorted({*DOCS.glob("*.md"), *DOCS.glob("api/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"})
 
 
@@ -34,6 +36,14 @@ def links_of(page):
     """Return the relative links of a page, including pictures."""
     prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     return [link for link in re.findall(r"\]\(([^)\s]+)\)", prose) if not re.match(r"\w+://", link)]
+
+
+def paths_of(page):
+    """Return the paths in backticks of a page: names with a folder or a suffix; NAME and FAMILY are placeholders."""
+    names = re.findall(r"`([\w./-]+)`", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL))
+    files = [name for name in names if "/" in name or re.search(r"\.(py|md|hpp|cpp|toml|txt)$", name)]
+    built = (".venv/", "build/")
+    return [name for name in files if not re.search("NAME|FAMILY", name) and not name.startswith(built)]
 
 
 @pytest.mark.parametrize("page", RUNNABLE)
@@ -62,6 +72,19 @@ def test_every_relative_link_leads_somewhere(page):
             continue
         assert target.exists(), f"{link}: no such file"
         assert not anchor or anchor in anchors_of(target), f"{link}: no such heading"
+
+
+@pytest.mark.parametrize("page", CONTRIBUTORS)
+def test_every_path_that_contributors_are_shown_exists(page):
+    paths = paths_of(ROOT / page)
+    assert len(paths) > 20
+    assert [path for path in paths if not any((folder / path).exists() for folder in FOLDERS)] == []
+
+
+def test_the_table_of_rooms_has_every_room():
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) +\|", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.MULTILINE)
+    listed = sorted(name for row in rows for name in re.findall(r"\w+", row))
+    assert listed == sorted(one.parent.name for one in (ROOT / "src" / "epiboost").glob("*/__init__.py"))
 
 
 def test_every_page_is_in_a_table_of_contents():

@@ -140,8 +140,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         y : array of shape (n,)
             Numbers for the regressor. Labels for the classifier: numbers, booleans or text.
         sample_weight : array of shape (n,), optional
-            Weight of each row. On a table of numbers, weight two is the same as the row twice; beside categories it is
-            so in a table of counts. Weights that are below one on average are scaled to an average of one.
+            Weight of each row. If all columns are numeric, weight two is the same as the row twice. If there are
+            categories, this holds only if the table looks like a table of counts: whole numbers as weights, no row
+            repeated, and most rows differ from another row in the target alone. Weights that are below one on average
+            are scaled to an average of one.
         eval_set : (X, y) or (X, y, sample_weight), optional
             Rows on which the loss is measured after every tree.
 

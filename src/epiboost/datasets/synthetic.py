@@ -125,6 +125,7 @@ def make_heart(n_per_cell: int = 1000, *, random_state: Seed = None) -> Heart:
 
     Examples
     --------
+    >>> from epiboost.datasets import make_heart
     >>> heart = make_heart(n_per_cell=10, random_state=0)
     >>> heart.X.shape, heart.y.shape
     ((470, 2), (470,))
@@ -162,6 +163,8 @@ def make_spiral(n_samples: int = 3000, *, noise: float = 0.04, random_state: See
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from epiboost.datasets import make_spiral
     >>> spiral = make_spiral(n_samples=300, random_state=0)
     >>> spiral.X.shape
     (300, 5)
@@ -201,6 +204,7 @@ def spiral_features(points: Floats) -> Floats:
 
     Examples
     --------
+    >>> import numpy as np
     >>> spiral_features(np.array([[1.0, 1.0]])).round(2).tolist()
     [[1.0, 1.0, 1.41, 0.0, 1.41]]
     """

@@ -1,5 +1,13 @@
 """Training and prediction beyond one machine, on Dask.
 
+Nothing here has to be called. The estimators use it (and need the extra ``dask``) in three cases:
+
+- ``EpiBoostRegressor(n_jobs="dask")`` trains the members on the workers of the active Dask cluster.
+- ``fit`` takes Dask arrays and frames, which may be larger than memory.
+- ``predict``, ``predict_uncertainty`` and the like take Dask arrays and frames, and are lazy.
+
+The one public name is `ClusterError`, raised if the cluster is lost. The rest of this page is for contributors.
+
 Training members on the workers of a cluster (``n_jobs="dask"``):
 
 - ``members.py``: sends the table to the workers and trains one member per task.

@@ -91,7 +91,7 @@ def register_engine(
 
     Examples
     --------
-    >>> from epiboost.engines import register_engine
+    >>> from epiboost.engines import engine_names, register_engine, unregister_engine
     >>> register_engine("steam", "steam.boosters:SteamEngine", "steam.boosters:SteamForest.from_file")
     >>> "steam" in engine_names()
     True

@@ -67,6 +67,8 @@ class MapDisplay(PanelDisplay):
     Examples
     --------
     >>> import matplotlib
+    >>> import numpy as np
+    >>> from epiboost.plots import HeatMap, MapDisplay
     >>> matplotlib.use("agg")
     >>> knowledge = HeatMap("Knowledge uncertainty", np.eye(3))
     >>> display = MapDisplay([knowledge], outline=np.eye(3) > 0).plot()
@@ -133,6 +135,7 @@ def border_segments(mask: AnyArray) -> list[list[tuple[float, float]]]:
 
     Cells have side one and integer centres, as ``imshow`` draws them.
 
+    >>> import numpy as np
     >>> len(border_segments(np.array([[True, True]])))
     6
     """

@@ -47,6 +47,9 @@ class RowAttributionDisplay(Display):
     Examples
     --------
     >>> import matplotlib
+    >>> import numpy as np
+    >>> from epiboost.explain import Attribution
+    >>> from epiboost.plots import RowAttributionDisplay
     >>> matplotlib.use("agg")
     >>> values, base_values, data = np.array([[0.5, -0.1]]), np.array([0.2]), np.array([[90, 3]])
     >>> found = Attribution(values, base_values, data, ("age", "pay"), measure="data", unit="nats")

@@ -46,6 +46,8 @@ class UncertaintyDisplay(Display):
     Examples
     --------
     >>> import matplotlib
+    >>> from epiboost import Uncertainty
+    >>> from epiboost.plots import UncertaintyDisplay
     >>> matplotlib.use("agg")
     >>> uncertainty = Uncertainty([2.0, 1.1], [1.0, 1.0], [1.0, 0.1], unit="variance")
     >>> UncertaintyDisplay.from_predictions(uncertainty).ax_.get_xlabel()

@@ -32,6 +32,7 @@ class Report:
     --------
     >>> import numpy as np
     >>> from epiboost import EpiBoostRegressor
+    >>> from epiboost.report import report
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> model = EpiBoostRegressor(n_members=2, n_estimators=20, random_state=0).fit(X[:100], X[:100, 0])
     >>> report(model, X[100:], X[100:, 0])
