@@ -30,7 +30,9 @@ class LangevinObjective:
     Parameters
     ----------
     rows : LearningRows
+        The training rows, their targets and their weights.
     steps : StepSizes
+        Learning rate, noise and shrinkage.
     spec : MemberSpec
         Its seed determines the noise, which is a function of (seed, tree, row, output).
     """

@@ -39,9 +39,10 @@ class Candidate:
     Attributes
     ----------
     column : int
-        Its index.
+        Index of the column.
     codes : array of shape (n,)
-        Its values, from 0.
+        Codes of its values, from 0 without gaps,
+        one per row.
     size : int
         Number of codes.
     is_number : bool

@@ -50,47 +50,18 @@ class ClassPredictions(UncertaintyModel):
 
     @takes_dask
     def predict(self, X: Table) -> AnyArray:
-        """Predict the most probable label.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n,)
-        """
+        """Predict the most probable label of each row; returns an array of shape (n,)."""
         most_probable = self.predict_proba(X).argmax(axis=1)
         return self.target_.decode(most_probable)
 
     @takes_dask
     def predict_proba(self, X: Table) -> Floats:
-        """Predict class probabilities: the mean over members.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n, classes)
-            In the order of ``classes_``.
-        """
+        """Predict class probabilities, the mean over members: shape (n, classes), in the order of ``classes_``."""
         return self.predict_posterior(X).mean
 
     @takes_dask
     def predict_log_proba(self, X: Table) -> Floats:
-        """Predict the logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        array of shape (n, classes)
-            In the order of ``classes_``; minus infinity for a class of probability zero.
-        """
+        """Predict the logarithms of `predict_proba`; minus infinity for a class of probability zero."""
         with np.errstate(divide="ignore"):
             logarithms: Floats = np.log(self.predict_proba(X))
         return logarithms

@@ -37,16 +37,9 @@ class FeatureRanges:
     missing: AnyArray
 
     def beyond(self, X: AnyArray) -> AnyArray:
-        """Return which numbers lie well beyond the range of their column, or are missing where none was.
+        """Return which numbers of a table lie well beyond their column's range, or are missing where none was.
 
-        Parameters
-        ----------
-        X : array of shape (n, features)
-
-        Returns
-        -------
-        array of bool, of shape (n, features)
-            False for categories.
+        Table and result have shape (n, features); the result is False for categories.
         """
         with np.errstate(over="ignore", invalid="ignore"):  # nothing is outside an infinite range
             margin = MARGIN * (self.high - self.low)

@@ -130,16 +130,7 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
         return belongs
 
     def predict_posterior(self, X: Table) -> Posterior:
-        """Return the probabilities of the members at the fitted temperature.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        Posterior
-        """
+        """Return the posterior at the fitted temperature; see `EpiBoostClassifier.predict_posterior`."""
         check_is_fitted(self, "scores_")
         parameters = temper(self.estimator_.predict_posterior(X).parameters, self.temperature_)
         return Posterior(parameters, "categorical", self.classes_)

@@ -166,17 +166,10 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         return quantiles.reshape(-1, *levels.shape)
 
     def predict_posterior(self, X: Table) -> Posterior:
-        """Return the posterior with calibrated variances.
+        """Return the posterior with calibrated variances; see `EpiBoostRegressor.predict_posterior`.
 
-        Parameters
-        ----------
-        X : table of shape (n, features)
-
-        Returns
-        -------
-        Posterior
-            With the same mean; data uncertainty is ``constant + a * data``, knowledge uncertainty is
-            ``b * knowledge``. Only the intervals of `predict_interval` have a guarantee.
+        Its mean is that of the model. Data uncertainty is ``constant + a * data``, knowledge uncertainty is
+        ``b * knowledge``. Only the intervals of `predict_interval` have a guarantee.
         """
         check_is_fitted(self, "scores_")
         posterior = self.estimator_.predict_posterior(X)

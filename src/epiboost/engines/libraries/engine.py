@@ -34,6 +34,7 @@ class ChainTask:
     Attributes
     ----------
     library : module
+        The library itself.
     objective : LangevinObjective
         Gives the gradients, and holds the rows, the step sizes and the spec of the chain.
     settings : dict

@@ -42,6 +42,7 @@ class ClassQuality:
     Attributes
     ----------
     label : str
+        The class.
     n_rows : int
         Number of rows of this class.
     n_predicted : int
