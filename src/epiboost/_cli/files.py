@@ -35,7 +35,7 @@ MISSING: Final = (
 _COMPRESSED = ".csv.gz"
 _SEPARATORS = {b";": "semicolons", b"\t": "tabs"}
 _SHOWN_NAMES = 10
-_LARGEST_BLOCK = 2**30
+_MAX_BLOCK = 2**30
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -199,7 +199,7 @@ def _read_csv(path: Path, text: Sequence[str]) -> pa.Table:
     )
     # Arrow infers column types from the first block and fails if a later block does not fit: read one block.
     size = path.stat().st_size if data is None else len(data)
-    options = csv.ReadOptions(block_size=min(max(size, 1) + 1, _LARGEST_BLOCK))
+    options = csv.ReadOptions(block_size=min(max(size, 1) + 1, _MAX_BLOCK))
     source = path if data is None else arrow.BufferReader(data)
     table: pa.Table = csv.read_csv(source, read_options=options, convert_options=conversion)
     undecoded = [field.name for field in table.schema if arrow.types.is_binary(field.type)]

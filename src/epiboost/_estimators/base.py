@@ -36,7 +36,7 @@ from epiboost.engines.registry import check_data, check_parameters, engine_named
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-_FEWEST_ROWS = 2  # a spread needs two
+_MIN_ROWS = 2  # a spread needs two
 
 
 def takes_dask(method: Method) -> Method:
@@ -161,8 +161,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         else:
             schema, target, data = self._read_rows(X, y, sample_weight, evaluation)
         n_rows = len(data.X)
-        if n_rows < _FEWEST_ROWS:
-            message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_FEWEST_ROWS} is required."
+        if n_rows < _MIN_ROWS:
+            message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
             raise ValueError(message)
         check_data(engine, str(self.engine), data)
         self.schema_ = schema.with_ranges(data.X) if isinstance(data.X, np.ndarray) else schema

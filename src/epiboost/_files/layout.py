@@ -25,7 +25,7 @@ _ALIGNMENT = 64  # bytes, a cache line
 _MAX_DIMENSIONS = 32  # NumPy 1's limit
 _MAX_BYTES = 2**62
 _MAX_CHARACTERS = 2**20
-_LARGEST_CODE_POINT = 0x10FFFF
+_MAX_CODE_POINT = 0x10FFFF
 _NUMBERS = ("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
 _TEXT = re.compile(r"<U([1-9][0-9]{0,6})")
 
@@ -110,7 +110,7 @@ def view(entry: Entry, arrays: Bytes) -> AnyArray:
         _fail(f"array {entry.name!r} is not followed by zeros")
     if entry.dtype == "|b1" and (raw > 1).any():
         _fail(f"array {entry.name!r} holds bytes that are neither true nor false")
-    if _TEXT.fullmatch(entry.dtype) and (raw.view("<u4") > _LARGEST_CODE_POINT).any():
+    if _TEXT.fullmatch(entry.dtype) and (raw.view("<u4") > _MAX_CODE_POINT).any():
         _fail(f"array {entry.name!r} holds text that is not Unicode")
     return raw.view(entry.dtype).reshape(entry.shape)
 

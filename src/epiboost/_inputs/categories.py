@@ -44,7 +44,7 @@ Value: TypeAlias = str | int | float
 UNSEEN = -1.0
 """The code of a value that was not seen in training. Known values have codes from 0, a missing value has NaN."""
 
-_LARGEST_EXACT = 2**53
+_MAX_EXACT = 2**53
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
 _DATES = "dates or durations; turn them into numbers, say days since a fixed day"
 
@@ -257,4 +257,4 @@ def _canonical_number(value: LibraryObject) -> int | float:
     if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
         return int(value)
     number = float(value)
-    return int(number) if number.is_integer() and abs(number) < _LARGEST_EXACT else number
+    return int(number) if number.is_integer() and abs(number) < _MAX_EXACT else number

@@ -24,7 +24,7 @@ _DEGREES_OF_FREEDOM = 4.0
 _LOWEST_LOG, _HIGHEST_LOG = -14.0, 5.0
 _STARTS = ((-1.0, -1.0, -1.0), (-6.0, 0.0, -2.0), (0.0, -6.0, -6.0), (-6.0, -2.0, 0.0))
 _EQUAL_PARTS = math.log(1.0 / 3.0)
-_LARGEST_LOG_TEMPERATURE = 4.0
+_MAX_LOG_TEMPERATURE = 4.0
 _TEMPERATURE_PRIOR = 0.1
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -140,7 +140,7 @@ def fit_temperature(parameters: Floats, codes: Integers) -> float:
         of_label = probability[np.arange(len(codes)), codes]
         return float(-np.log(np.maximum(of_label, _TINY)).sum() + _TEMPERATURE_PRIOR * log_temperature**2)
 
-    bounds = (-_LARGEST_LOG_TEMPERATURE, _LARGEST_LOG_TEMPERATURE)
+    bounds = (-_MAX_LOG_TEMPERATURE, _MAX_LOG_TEMPERATURE)
     return math.exp(float(minimize_scalar(objective, bounds=bounds, method="bounded").x))
 
 

@@ -25,7 +25,7 @@ from epiboost._typing import Estimator, Floats, Integers, Table
 Strategy: TypeAlias = Literal["knowledge", "total", "random"]
 """What rows are chosen by: knowledge uncertainty, total uncertainty, or at random."""
 
-_FEWEST_MEMBERS = 2
+_MIN_MEMBERS = 2
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -105,7 +105,7 @@ def choose(posterior: Posterior, n: int, *, with_data: bool = False) -> Integers
     [0, 2]
     """
     uncertainty = posterior.uncertainty()
-    if not with_data and (posterior.n_members < _FEWEST_MEMBERS or not uncertainty.knowledge.any()):
+    if not with_data and (posterior.n_members < _MIN_MEMBERS or not uncertainty.knowledge.any()):
         message = (
             "all members agree on all rows, so knowledge uncertainty is zero; use an ensemble of two or more members, "
             "or strategy='total'"

@@ -26,7 +26,7 @@ from epiboost._typing import AnyArray, Estimator, Floats, Table
 Explained: TypeAlias = Literal["knowledge", "data", "total", "mean"]
 """What can be explained: a part of the uncertainty, or the prediction."""
 
-_LARGEST_TABLE = 1 << 16
+_MAX_TABLE = 1 << 16
 """Rows per prediction: enough to outweigh the cost of a call, few enough to stay in the cache."""
 
 
@@ -105,7 +105,7 @@ class Game:
         """Return the value of a coalition for all rows, shape (n * measures,)."""
         key = np.packbits(coalition).tobytes()
         if key not in self._cache:
-            n_rows = max(_LARGEST_TABLE // len(self.background), 1)
+            n_rows = max(_MAX_TABLE // len(self.background), 1)
             parts = [
                 self._coalition_value(self.rows[start : start + n_rows], coalition)
                 for start in range(0, len(self.rows), n_rows)

@@ -6,7 +6,7 @@ import numpy as np
 
 from epiboost._typing import AnyArray
 
-_FEWEST_COALITIONS = 512
+_MIN_COALITIONS = 512
 _COALITIONS_PER_FEATURE = 20
 
 
@@ -33,7 +33,7 @@ class Sampling:
     def coalitions(self, n_features: int) -> int:
         """Return the number of coalitions to evaluate."""
         if self.n_coalitions is None:
-            return max(_FEWEST_COALITIONS, _COALITIONS_PER_FEATURE * n_features)
+            return max(_MIN_COALITIONS, _COALITIONS_PER_FEATURE * n_features)
         return _check_integer("n_coalitions", self.n_coalitions, 2 * n_features)
 
 

@@ -14,7 +14,7 @@ _JOINERS = {"\u200c", "\u200d"}  # parts of words in Persian and Hindi, and of e
 _THOUSAND = 1000.0
 _MAX_INTEGER = 1e15
 _READABLE = 1e7
-_LEAST_READABLE = 1e-4
+_MIN_READABLE = 1e-4
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -42,7 +42,7 @@ def number(value: float) -> str:
         return "∞" if value > 0 else "−∞"
     if _THOUSAND <= abs(value) < _READABLE:
         return f"{value:,.0f}"
-    if value and not _LEAST_READABLE <= abs(value) < _READABLE:
+    if value and not _MIN_READABLE <= abs(value) < _READABLE:
         mantissa, power = f"{value:.2e}".split("e")
         return f"{mantissa} × 10{str(int(power)).translate(_SUPERSCRIPTS)}"
     return f"{value:.4g}"

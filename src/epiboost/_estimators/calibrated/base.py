@@ -17,7 +17,7 @@ from epiboost._posterior.conformal import check_share, conformal_quantile, rows_
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Estimator, Floats, Integers, Table
 
-_FEWEST_ROWS = 4
+_MIN_ROWS = 4
 _STEPS = 20  # multiples of 1 / 20 are met exactly
 _LEEWAY = 0.15  # by which the share may differ for that
 
@@ -99,8 +99,8 @@ class BaseCalibrated(UncertaintyModel):
     def _parts(self, n_samples: int) -> tuple[Integers, Integers]:
         """Return the rows that fit the scales, and those that give the guarantee."""
         check_share(self.scale_share, "scale_share")
-        if n_samples < _FEWEST_ROWS:
-            message = f"calibration needs at least {_FEWEST_ROWS} rows, got {n_samples}"
+        if n_samples < _MIN_ROWS:
+            message = f"calibration needs at least {_MIN_ROWS} rows, got {n_samples}"
             raise ValueError(message)
         n_guarantee = _round_number(n_samples, 1.0 - self.scale_share)
         order: Integers = np.random.default_rng(self.random_state).permutation(n_samples)

@@ -21,7 +21,7 @@ from scipy.stats import ttest_rel
 from epiboost._typing import Floats
 from epiboost.paper.protocol import SIGNIFICANCE
 
-_FEWEST_PAIRS = 2  # for a standard deviation
+_MIN_PAIRS = 2  # for a standard deviation
 
 
 def not_worse_than_best(samples: Mapping[str, Floats], *, smaller_is_better: bool) -> set[str]:
@@ -51,7 +51,7 @@ def _is_worse(losses: Floats, best: Floats) -> bool:
     """Return whether losses are significantly larger than the best ones; a single pair cannot be tested, and counts."""
     both = np.isfinite(losses) & np.isfinite(best)
     excess = losses[both] - best[both]
-    if len(excess) < _FEWEST_PAIRS:
+    if len(excess) < _MIN_PAIRS:
         return True
     if excess.mean() <= 0.0:
         return False
