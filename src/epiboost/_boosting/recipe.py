@@ -28,7 +28,7 @@ EnsembleKind = Literal["single", "sgb", "sglb", "virtual"]
 MAX_DEPTH = 8
 ON_CLUSTER = "dask"
 """The ``n_jobs`` that trains members on a Dask cluster."""
-_MAX_WHOLE = 2**31 - 1
+_MAX_INT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,10 @@ class Recipe:
         if self.ensemble not in get_args(EnsembleKind):
             message = f"ensemble must be one of {', '.join(map(repr, get_args(EnsembleKind)))}; got {self.ensemble!r}"
             raise ValueError(message)
-        _require_whole("n_members", self.n_members, 1)
-        _require_whole("n_estimators", self.n_estimators, 1)
-        _require_whole("max_depth", self.max_depth, 1, MAX_DEPTH)
-        _require_whole("max_bins", self.max_bins, 2, MAX_BINS)
+        _require_integer("n_members", self.n_members, 1)
+        _require_integer("n_estimators", self.n_estimators, 1)
+        _require_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
+        _require_integer("max_bins", self.max_bins, 2, MAX_BINS)
         _require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0)
         _require_number("l2", self.l2, at_least=0.0)
         _require_number("temperature", self.temperature, at_least=0.0)
@@ -109,9 +109,9 @@ class Recipe:
         if self.subsample is not None:
             _require_number("subsample", self.subsample, above=0.0, at_most=1.0)
         if self.structure_rows is not None:
-            _require_whole("structure_rows", self.structure_rows, 1)
+            _require_integer("structure_rows", self.structure_rows, 1)
         if self.early_stopping_rounds is not None:
-            _require_whole("early_stopping_rounds", self.early_stopping_rounds, 1)
+            _require_integer("early_stopping_rounds", self.early_stopping_rounds, 1)
         if self.ensemble == "virtual":
             self._check_virtual()
 
@@ -126,7 +126,7 @@ class Recipe:
         return self.n_members if self.ensemble in {"sgb", "sglb"} else 1
 
     @property
-    def n_members_in_all(self) -> int:
+    def n_posterior_members(self) -> int:
         """Number of members of the posterior."""
         return 1 if self.ensemble == "single" else self.n_members
 
@@ -196,10 +196,10 @@ def thread_count(n_jobs: int | str | None) -> int:
     return max(1, cores + 1 + int(-1 if n_jobs is None else n_jobs))
 
 
-def _require_whole(name: str, value: object, smallest: int, largest: int | None = None) -> None:
+def _require_integer(name: str, value: object, smallest: int, largest: int | None = None) -> None:
     allowed = f"of at least {smallest} and below 2^31" if largest is None else f"from {smallest} to {largest}"
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or not smallest <= int(value) <= (_MAX_WHOLE if largest is None else largest):  # type: ignore[call-overload]
+    if not whole or not smallest <= int(value) <= (_MAX_INT if largest is None else largest):  # type: ignore[call-overload]
         message = f"{name} must be a whole number {allowed}; got {value!r}"
         raise ValueError(message)
 

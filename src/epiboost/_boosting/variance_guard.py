@@ -55,16 +55,16 @@ class GuardedObjective:
     def __init__(self, chain: Unguarded, leaf_sums: LeafSums | None = None) -> None:
         self.chain = chain
         self.leaf_sums = leaf_sums or local_leaf_sums
-        self.left_out = np.zeros(len(chain.rows.y))  # rescaled score of the mean, each row left out of its leaves
+        self.leave_one_out_score = np.zeros(len(chain.rows.y))  # rescaled score of the mean, each row left out of its leaves
         self.last_step: tuple[AnyArray, Floats, Floats, Floats] | None = None
 
     def gradients(self, raw: AnyArray, tree: int) -> tuple[Floats, Floats]:
         """Return gradients and hessians; see `LangevinObjective.gradients`."""
-        mean = raw.reshape(len(self.left_out), -1)[:, 0].copy()
+        mean = raw.reshape(len(self.leave_one_out_score), -1)[:, 0].copy()
         if self.last_step is not None:
-            self._follow(mean, *self.last_step)
+            self._update_leave_one_out(mean, *self.last_step)
         decay = self.chain.steps.decay
-        correction = decay**tree * (mean - self.left_out)
+        correction = decay**tree * (mean - self.leave_one_out_score)
         gradient, hessian = self.chain.gradients(raw, tree, LEAVE_ONE_OUT_FACTOR * correction)
         weight = hessian[:, 0]
         start = self.chain.rows.objective.start[0]
@@ -72,12 +72,12 @@ class GuardedObjective:
         self.last_step = mean, gradient[:, 0].copy(), noiseless, weight.copy()
         return gradient, hessian
 
-    def _follow(self, mean: AnyArray, before: AnyArray, gradient: Floats, noiseless: Floats, weight: Floats) -> None:
+    def _update_leave_one_out(self, mean: AnyArray, before: AnyArray, gradient: Floats, noiseless: Floats, weight: Floats) -> None:
         """Repeat the mean's last step with each row left out of its leaf."""
         sums, sizes = self.leaf_sums(mean, before, gradient, weight)
         others = np.maximum(sizes - weight + self.chain.steps.l2, 0.0)
         step = np.divide(sums - noiseless, others, out=np.zeros_like(sums), where=others > 1e-9 * sizes)
-        self.left_out -= self.chain.steps.rate * step
+        self.leave_one_out_score -= self.chain.steps.rate * step
 
 
 def local_leaf_sums(after: AnyArray, before: AnyArray, gradient: Floats, weight: Floats) -> tuple[Floats, Floats]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from epiboost._files.atomic import whole_file
+from epiboost._files.atomic import atomic_write
 from epiboost._optional import require
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def write_table(columns: Mapping[str, AnyArray], path: Path) -> None:
     """
     ending = check_ending(path)
     table = require("pyarrow", extra="cli", purpose="writing tables").table(dict(columns))
-    with whole_file(path) as draft:
+    with atomic_write(path) as draft:
         if ending == ".csv":
             require("pyarrow.csv", extra="cli", purpose="writing CSV").write_csv(table, draft)
         else:

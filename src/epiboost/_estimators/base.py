@@ -205,11 +205,11 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         if len(table) < n_rows:
             schema, table = schema.without_unused(table)
         target = self._target_type.fit(y)
-        watched = None if evaluation is None else _evaluation_rows(schema, target, *evaluation)
+        evaluation_rows = None if evaluation is None else _evaluation_rows(schema, target, *evaluation)
         return (
             schema,
             target,
-            Dataset(table, target.encode(y), weight, target.n_classes, target.objective, watched, schema.n_codes),
+            Dataset(table, target.encode(y), weight, target.n_classes, target.objective, evaluation_rows, schema.n_codes),
         )
 
     def _read_partitions(
@@ -233,10 +233,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         if evaluation is None:
             return schema, target, data
         if _is_collection(evaluation[0]):
-            watched = reader.evaluation(target, *evaluation, data.X.bins)
+            evaluation_rows = reader.evaluation(target, *evaluation, data.X.bins)
         else:
-            watched = _evaluation_rows(schema, target, *evaluation)
-        return schema, target, replace(data, evaluation=watched)
+            evaluation_rows = _evaluation_rows(schema, target, *evaluation)
+        return schema, target, replace(data, evaluation=evaluation_rows)
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write to, and move the file to ``path`` when the block ends.
 
     If the block fails or is interrupted, the temporary file is removed and ``path`` is as it was before. The file has
@@ -16,7 +16,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "answer.txt"
-    >>> with whole_file(target) as temporary:
+    >>> with atomic_write(target) as temporary:
     ...     _ = temporary.write_text("42")
     >>> target.read_text()
     '42'

@@ -35,7 +35,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from epiboost._files.atomic import whole_file
+from epiboost._files.atomic import atomic_write
 from epiboost._files.layout import JSON, Entry, LayoutError, align, check_layout, lay_out, parse_entries, storable, view
 from epiboost._typing import AnyArray
 
@@ -82,7 +82,7 @@ def write(path: str | os.PathLike[str], header: Mapping[str, JSON], arrays: Mapp
     entries = lay_out(stored)
     text = _encode({"header": _check_header(header), "arrays": [asdict(entry) for entry in entries]})
     _refuse_directory(Path(path))
-    with whole_file(path) as temporary, temporary.open("xb") as file:
+    with atomic_write(path) as temporary, temporary.open("xb") as file:
         for chunk in _signed(_chunks(text, stored.values())):
             file.write(chunk)
 

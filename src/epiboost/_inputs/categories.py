@@ -44,7 +44,7 @@ Value: TypeAlias = str | int | float
 UNSEEN = -1.0
 """The code of a value that was not seen in training. Known values have codes from 0, a missing value has NaN."""
 
-_MAX_EXACT = 2**53
+_MAX_EXACT = 2**53  # integers below it are exact in double precision
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
 _DATES = "dates or durations; turn them into numbers, say days since a fixed day"
 
@@ -133,7 +133,7 @@ def factorize(column: Column, name: str) -> FactorizedColumn:
         positions, values = _from_arrow(column.to_native())
     else:
         positions, values = _from_any_series(column, name)
-    return _checked(values, positions, name)
+    return _check_values(values, positions, name)
 
 
 def _codes_of_roundings(values: Sequence[Value], kind: Kind | None) -> dict[Value, int]:
@@ -206,7 +206,7 @@ def _not_a_category(name: str, kind: str) -> str:
     )
 
 
-def _checked(values: Sequence[Any], positions: Integers, name: str) -> FactorizedColumn:
+def _check_values(values: Sequence[Any], positions: Integers, name: str) -> FactorizedColumn:
     """Return the column without missing values; an error names values that cannot be categories."""
     kinds = {type(value) for value in values}
     if kinds == {str} and len(set(values)) == len(values):  # a dictionary of Arrow may hold one twice

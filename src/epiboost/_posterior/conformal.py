@@ -21,7 +21,7 @@ import numpy as np
 from epiboost._typing import Floats, Integers
 
 _DEGREES_OF_FREEDOM = 4.0
-_LOWEST_LOG, _HIGHEST_LOG = -14.0, 5.0
+_MIN_LOG_WEIGHT, _MAX_LOG_WEIGHT = -14.0, 5.0
 _STARTS = ((-1.0, -1.0, -1.0), (-6.0, 0.0, -2.0), (0.0, -6.0, -6.0), (-6.0, -2.0, 0.0))
 _EQUAL_PARTS = math.log(1.0 / 3.0)
 _MAX_LOG_TEMPERATURE = 4.0
@@ -99,7 +99,7 @@ def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
         value = loss.sum() + np.square(distance).sum()
         return float(value), weights * (parts @ slope) + 2.0 * distance
 
-    limits = [(_LOWEST_LOG, _HIGHEST_LOG)] * len(parts)
+    limits = [(_MIN_LOG_WEIGHT, _MAX_LOG_WEIGHT)] * len(parts)
     starts = np.unique(np.array(_STARTS)[:, nonzero], axis=0)
     fits = [minimize(objective, start, jac=True, method="L-BFGS-B", bounds=limits) for start in starts]
     weights = np.exp(min(fits, key=lambda fit: float(fit.fun)).x)
@@ -185,16 +185,16 @@ def conformal_quantile(scores: Floats, coverage: float) -> float:
     if rank > len(scores):
         message = (
             f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; at least "
-            f"{rows_for(coverage)} are needed"
+            f"{min_rows_for_coverage(coverage)} are needed"
         )
         raise ValueError(message)
     return float(scores[rank - 1])
 
 
-def rows_for(coverage: float) -> int:
+def min_rows_for_coverage(coverage: float) -> int:
     """Return the smallest number of scores that can guarantee a coverage.
 
-    >>> rows_for(0.9), rows_for(0.5)
+    >>> min_rows_for_coverage(0.9), min_rows_for_coverage(0.5)
     (9, 1)
     """
     return math.ceil(round(coverage / (1.0 - coverage), 9))

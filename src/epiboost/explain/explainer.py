@@ -13,7 +13,7 @@ from epiboost.explain.game import Explained, Game, check_explained, numeric_pred
 from epiboost.explain.sampling import Sampling
 from epiboost.explain.shapley import shapley_values
 
-_MIN_ROWS = 2
+_MIN_ROWS = 2  # rows are compared with each other
 _TWO_CLASSES = 2
 
 

@@ -23,7 +23,7 @@ from epiboost._progress import Progress
 from epiboost._typing import Floats, LibraryObject
 from epiboost.explain.game import Game
 
-_ROWS_TOGETHER = 1000
+_ROWS_PER_CALL = 1000
 """Rows whose coalition values are kept at once: a few megabytes."""
 _GLOBAL_GENERATOR = Lock()
 """Held while shap draws from NumPy's global generator, which threads share."""
@@ -55,12 +55,12 @@ def shapley_values(game: Game, n_coalitions: int, seed: int | None, progress: Pr
         Values of the empty coalition.
     """
     n_rows, n_features = game.rows.shape
-    starts = range(0, n_rows, _ROWS_TOGETHER)
+    starts = range(0, n_rows, _ROWS_PER_CALL)
     n_expected = min(n_coalitions, 2 ** min(n_features, 60) - 2) + 2
     parts = []
     for part, start in enumerate(starts):
         callback = _progress_of_part(progress, part * n_expected, n_expected, len(starts) * n_expected)
-        rows = game.rows[start : start + _ROWS_TOGETHER]
+        rows = game.rows[start : start + _ROWS_PER_CALL]
         parts.append(_kernel_values(game.with_rows(rows, callback), n_coalitions, seed))
     base = game(np.zeros((1, n_features)))[0, : len(game.measures)]
     return np.concatenate(parts), base

@@ -18,7 +18,7 @@ MIN_ERRORS = 5
 """With fewer errors there is no verdict on whether uncertainty detects errors."""
 CLEAR = 2.0
 """Number of standard errors above which a difference is clear; chance exceeds it in one of 40 tables."""
-_BRIDGE = 0.6
+_MEAN_DISTANCE_BY_CHANCE = 0.6
 """The mean distance between the empirical and the true distribution of n uniform numbers, times √n, is below this in 39
 of 40 draws."""
 
@@ -67,7 +67,7 @@ def calibration_error_by_chance(curve: ReliabilityCurve, n_rows: int, *, binned:
         Whether each point of the curve has its own rows; if not, each point uses all rows.
     """
     if not binned:
-        return _BRIDGE / float(np.sqrt(n_rows))
+        return _MEAN_DISTANCE_BY_CHANCE / float(np.sqrt(n_rows))
     share = np.clip(curve.predicted, 0.01, 0.99)
     error = np.sqrt(share * (1.0 - share) / np.maximum(curve.weight * n_rows, 1.0))
     mean = float(np.sum(curve.weight * error) * np.sqrt(2.0 / np.pi))

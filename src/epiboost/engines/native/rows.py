@@ -22,7 +22,7 @@ _STATISTIC_BINS_OF_FEW_ROWS = 31  # and noisier still with few rows
 _MANY_ROWS = 16_000
 _MIN_ORDERS = 3  # random orders of the rows, if there are so many members
 _MAX_ENCODED_CELLS = 1 << 28  # cells of the encoded tables of all orders together, unless `_MIN_ORDERS` need more
-_MIN_SHARE_OF_TWINS = 0.5  # in a table of counts
+_MIN_SHARE_DIFFERING_IN_TARGET_ONLY = 0.5  # in a table of counts
 _COPIES_PER_ROW = 4  # on average; more as long as the table stays small
 _MANY_COPIES = 50_000
 
@@ -156,7 +156,7 @@ def _are_counts(weight: Floats, copies: Integers, identity: Bytes, rows: Integer
         return False
     hashes = native().hash_rows(identity[rows])  # ascending, since rows are in canonical order
     same = hashes[1:] == hashes[:-1]
-    return bool((np.append(same, False) | np.append(False, same)).mean() > _MIN_SHARE_OF_TWINS)
+    return bool((np.append(same, False) | np.append(False, same)).mean() > _MIN_SHARE_DIFFERING_IN_TARGET_ONLY)
 
 
 def _split_copies(rows: Integers, weight: Floats, copies: AnyArray) -> tuple[Integers, Floats]:
