@@ -1,13 +1,13 @@
 """Ensembles: from the parameters of an estimator to the specs of its chains (section 3 of the paper).
 
-======== ============================================ ========================================
+======== ============================================ =================================================
 ensemble members                                      source of their diversity
-======== ============================================ ========================================
+======== ============================================ =================================================
 single   one chain                                    none: there is only one
-sgb      independent chains                           each tree sees a random half of the rows
+sgb      independent chains                           each tree is trained on a random half of the rows
 sglb     independent chains                           Langevin noise on every gradient
 virtual  truncations of one chain                     Langevin noise, and the position in the chain
-======== ============================================ ========================================
+======== ============================================ =================================================
 
 >>> Recipe(ensemble="virtual", n_members=4, n_estimators=100).prefixes
 (62, 75, 87, 100)
@@ -50,7 +50,7 @@ class MemberSpec:
     max_bins : int
         Bins per column.
     subsample : float
-        Share of the rows that each tree sees.
+        Share of the rows that each tree is trained on.
     temperature : float or None
         None for boosting without noise and shrinkage. Otherwise the variance of the noise on each gradient is
         ``temperature * 2 / (N * learning_rate)`` and each step shrinks the model by ``1 - learning_rate / (2 N)``,
@@ -196,10 +196,10 @@ def thread_count(n_jobs: int | str | None) -> int:
     return max(1, cores + 1 + int(-1 if n_jobs is None else n_jobs))
 
 
-def _require_integer(name: str, value: object, smallest: int, largest: int | None = None) -> None:
-    allowed = f"of at least {smallest} and below 2^31" if largest is None else f"from {smallest} to {largest}"
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or not smallest <= int(value) <= (_MAX_INT if largest is None else largest):  # type: ignore[call-overload]
+def _require_integer(name: str, value: object, minimum: int, maximum: int | None = None) -> None:
+    allowed = f"of at least {minimum} and below 2^31" if maximum is None else f"from {minimum} to {maximum}"
+    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_integer or not minimum <= int(value) <= (_MAX_INT if maximum is None else maximum):  # type: ignore[call-overload]
         message = f"{name} must be a whole number {allowed}; got {value!r}"
         raise ValueError(message)
 

@@ -192,10 +192,10 @@ def _by_column(*parts: Candidate) -> tuple[Candidate, ...]:
     return tuple(sorted(parts, key=lambda part: part.column))
 
 
-def _select_best(crosses: Iterable[_Cross], most: int) -> list[_Cross]:
-    """Return the crosses of largest gain that are not like a better one."""
+def _select_best(crosses: Iterable[_Cross], max_count: int) -> list[_Cross]:
+    """Return the crosses of largest gain, without those that are redundant with a better one."""
     best: list[_Cross] = []
     for one in sorted(crosses, key=lambda one: (-one.gain, one.columns)):
         if not any(one.is_redundant_with(other) for other in best):
             best.append(one)
-    return best[:most]
+    return best[:max_count]

@@ -160,6 +160,7 @@ class _EncodingFit:
             yield part.fixed[part.category]
 
     def _encoding_kind(self, n_values: int) -> Kind:
+        """Return how a column of so many values is encoded."""
         if n_values <= 2:  # noqa: PLR2004 (one split separates two values)
             return "passthrough"
         if n_values > _MAX_LOW_CARDINALITY:

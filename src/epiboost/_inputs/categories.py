@@ -1,8 +1,8 @@
 """Categorical columns: from values of any kind to codes.
 
-A column is first factorized into its distinct values and the position of each row's value among them, by whatever is
-fast for the library that holds it: a dictionary that is there already, or a hash table. Everything after that (what
-kind of values they are, whether they were seen in training) is asked of the distinct values alone.
+A column is first factorized into its distinct values and the position of each row's value among them, by what is fast
+for its library: an existing dictionary, or a hash table. Everything else (the kind of values, whether they were seen in
+training) is computed on the distinct values only.
 
 >>> import numpy as np
 >>> column = factorize(np.array(["Oslo", "Lima", None, "Oslo"], dtype=object), "city")
@@ -207,7 +207,7 @@ def _not_a_category(name: str, kind: str) -> str:
 
 
 def _check_values(values: Sequence[Any], positions: Integers, name: str) -> FactorizedColumn:
-    """Return the column without missing values; an error names values that cannot be categories."""
+    """Return the column without missing values; raise a ValueError if a value cannot be a category."""
     kinds = {type(value) for value in values}
     if kinds == {str} and len(set(values)) == len(values):  # a dictionary of Arrow may hold one twice
         return FactorizedColumn(tuple(values), "text", positions)

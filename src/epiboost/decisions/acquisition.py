@@ -1,7 +1,7 @@
 """Choice of the rows to label next (batch active learning).
 
 The rows of largest knowledge uncertainty are often alike, and their labels would be redundant. Rows are chosen one at
-a time, and after each choice the uncertainty that its label would remove is taken away. The predictions of the members
+a time, and after each choice the uncertainty that its label would remove is subtracted. The predictions of the members
 are draws from a distribution over functions. The label of row i is a noisy observation of that function, and by the
 rule for Normals it reduces the covariance C of the predictions to
 

@@ -53,7 +53,7 @@ def numeric_predictor(estimator: Estimator) -> Callable[[AnyArray], Posterior]:
 
 
 def _ignore_progress(n_evaluated: int) -> None:
-    """Do nothing."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

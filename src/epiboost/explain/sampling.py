@@ -37,8 +37,8 @@ class Sampling:
         return _check_integer("n_coalitions", self.n_coalitions, 2 * n_features)
 
 
-def _check_integer(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        message = f"{name} must be an integer of at least {least}; got {value!r}"
+def _check_integer(name: str, value: object, minimum: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
+        message = f"{name} must be an integer of at least {minimum}; got {value!r}"
         raise ValueError(message)
     return int(value)

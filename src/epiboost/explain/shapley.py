@@ -24,7 +24,7 @@ from epiboost._typing import Floats, LibraryObject
 from epiboost.explain.game import Game
 
 _ROWS_PER_CALL = 1000
-"""Rows whose coalition values are kept at once: a few megabytes."""
+"""Rows per call of the explainer: their coalition values take a few megabytes."""
 _GLOBAL_GENERATOR = Lock()
 """Held while shap draws from NumPy's global generator, which threads share."""
 
@@ -66,9 +66,9 @@ def shapley_values(game: Game, n_coalitions: int, seed: int | None, progress: Pr
     return np.concatenate(parts), base
 
 
-def _progress_of_part(progress: Progress, before: int, most: int, total: int) -> Callable[[int], None]:
+def _progress_of_part(progress: Progress, before: int, maximum: int, total: int) -> Callable[[int], None]:
     """Return a callback that adds the coalitions of the parts before this one."""
-    return lambda done: progress(before + min(done, most), total)
+    return lambda done: progress(before + min(done, maximum), total)
 
 
 def _kernel_values(game: Game, n_coalitions: int, seed: int | None) -> Floats:

@@ -62,7 +62,7 @@ class Normal(Objective):
 
     @classmethod
     def with_checked_scale(cls, mean: float, spread: float) -> Self:
-        """Return the objective with this location and scale; raise a ValueError if the square of the scale is not finite and positive."""
+        """Return the objective with this location and scale; raise a ValueError if its square over- or underflows."""
         square = spread * spread
         if not (np.isfinite(square) and square > np.finfo(np.float64).tiny):
             message = f"y has a standard deviation of {spread:.3g}, whose square is not representable; rescale y"

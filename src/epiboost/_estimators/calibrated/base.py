@@ -1,4 +1,4 @@
-"""What both calibrated models share: the split of the calibration rows, conformal quantiles, files."""
+"""Base class of calibrated models: split of the calibration rows, conformal quantiles, model files."""
 
 import copy
 import math
@@ -17,13 +17,13 @@ from epiboost._posterior.conformal import check_share, conformal_quantile, min_r
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Estimator, Floats, Integers, Table
 
-_MIN_ROWS = 4
-_STEPS = 20  # multiples of 1 / 20 are met exactly
-_LEEWAY = 0.15  # by which the share may differ for that
+_MIN_ROWS = 4  # so that each part of the split has rows
+_STEPS = 20  # coverages that are multiples of 1 / 20 are met exactly
+_LEEWAY = 0.15  # how far the share may differ from `scale_share` to achieve that
 
 
 class BaseCalibrated(UncertaintyModel):
-    """What both calibrated models share; users see `CalibratedRegressor` and `CalibratedClassifier`."""
+    """Base class of calibrated models: split of the calibration rows, conformal quantiles, model files."""
 
     def __init__(self, estimator: Estimator, *, scale_share: float = 0.25, random_state: int | None = 0) -> None:
         self.estimator = estimator
@@ -97,7 +97,7 @@ class BaseCalibrated(UncertaintyModel):
         return type(self)(self.estimator, scale_share=self.scale_share, random_state=self.random_state)
 
     def _split_calibration_rows(self, n_samples: int) -> tuple[Integers, Integers]:
-        """Return the rows that fit the scales, and those that give the guarantee."""
+        """Split the calibration rows at random: rows that fit the scales, and rows that give the guarantee."""
         check_share(self.scale_share, "scale_share")
         if n_samples < _MIN_ROWS:
             message = f"calibration needs at least {_MIN_ROWS} rows, got {n_samples}"
@@ -161,7 +161,7 @@ class BaseCalibrated(UncertaintyModel):
 
     @abstractmethod
     def _calibration_from_file(self, arrays: dict[str, AnyArray]) -> None:
-        """Set what `_calibration_to_file` gave, after checking it."""
+        """Check the arrays that `_calibration_to_file` returned, and set the fitted attributes."""
 
 
 def _n_guarantee_rows(n_samples: int, share: float) -> int:

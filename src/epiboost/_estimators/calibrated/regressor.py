@@ -16,18 +16,19 @@ from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Floats, Table
 
 _TINY_COVERAGE = 1e-9
-"""Coverage of the interval whose middle is the median: any number of rows guarantees it."""
+"""Coverage of the interval whose middle is the median; so small that any number of rows guarantees it."""
 
 _ROUNDING_MARGIN = 1.0 + 4.0 * float(np.finfo(np.float64).eps)
-"""Keeps the row whose score is the quantile inside its own interval although both are rounded."""
+"""Factor on interval widths: despite rounding, the row whose score is the quantile lies inside its interval."""
 
 
 class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
     """Regressor with prediction intervals of guaranteed coverage, for any distribution.
 
     The half-width of an interval is ``q * sqrt(constant + a * data + b * knowledge)``. The constant and the two scales
-    are fitted by maximum likelihood on one part of the calibration rows. q is the conformal quantile of the scaled
-    absolute residuals on the other part. `EpiBoostRegressor.calibrate` returns such a model.
+    are computed from one part of the calibration rows by a robust, regularised fit (see `fit_scales`). q is the
+    conformal quantile of the scaled absolute residuals on the other part. `EpiBoostRegressor.calibrate` returns such a
+    model.
 
     Uncertainties, the posterior and standard deviations are scaled in the same way. The guarantee is for the intervals:
     the likelihood of the scaled posterior may be worse than that of the model.
@@ -100,8 +101,8 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         self.scales_: Scales = fit_scales(
             residual[for_scales], uncertainty.data[for_scales], uncertainty.knowledge[for_scales]
         )
-        width = _interval_scale(self.scales_.variance(uncertainty.data, uncertainty.knowledge))
-        self.scores_: Floats = np.sort(np.abs(residual[for_guarantee]) / width[for_guarantee])
+        scale = _interval_scale(self.scales_.variance(uncertainty.data, uncertainty.knowledge))
+        self.scores_: Floats = np.sort(np.abs(residual[for_guarantee]) / scale[for_guarantee])
         return self
 
     @takes_dask
@@ -127,7 +128,8 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         quantile = self._quantiles(coverage) * _ROUNDING_MARGIN
         posterior = self.estimator_.predict_posterior(X)
         uncertainty = posterior.uncertainty()
-        width = np.multiply.outer(_interval_scale(self.scales_.variance(uncertainty.data, uncertainty.knowledge)), quantile)
+        scale = _interval_scale(self.scales_.variance(uncertainty.data, uncertainty.knowledge))
+        width = np.multiply.outer(scale, quantile)
         center = posterior.mean.reshape(-1, *[1] * quantile.ndim)
         return np.stack([center - width, center + width], axis=-1)
 

@@ -71,14 +71,14 @@ class EarlyStopping:
         self.best = 0
 
     def add(self, loss: float) -> None:
-        """Note the loss after the next tree."""
+        """Record the loss after the next tree."""
         self.losses.append(loss)
         if loss < self.losses[self.best]:
             self.best = len(self.losses) - 1
 
     @property
     def should_stop(self) -> bool:
-        """Whether the chain is to stop."""
+        """Whether the chain should stop."""
         return self.patience is not None and len(self.losses) - 1 - self.best >= self.patience
 
     def trees_in_use(self, n_estimators: int) -> int:

@@ -101,8 +101,8 @@ class Trees(NamedTuple):
 
     def trimmed(self) -> "Trees":
         """Return contiguous arrays without the trees that no member keeps."""
-        kept = int(self.n_trees.max())
-        feature, threshold, leaf = (np.ascontiguousarray(array[:, :kept]) for array in self[:3])
+        max_trees = int(self.n_trees.max())
+        feature, threshold, leaf = (np.ascontiguousarray(array[:, :max_trees]) for array in self[:3])
         return Trees(feature, threshold, leaf, self.n_trees, self.losses)
 
 

@@ -30,7 +30,7 @@ class SklearnForest:
     depth : int
         Levels of the deepest tree.
     n_codes : tuple of int
-        Number of codes per column, 0 for a column of numbers.
+        Number of codes per column, 0 for a numeric column.
     code_mean : array of shape (columns of categories, codes + 1)
         The number that each code is encoded as; the last is NaN, for codes that are unseen or missing.
     """

@@ -41,7 +41,7 @@ def why_outdated(content: Content) -> str:
 
 
 def outdated_cell_messages(contents: Iterable[Content]) -> list[str]:
-    """Return messages about outdated cells, and about datasets whose cells were computed from different data."""
+    """Return messages about outdated cells and about datasets whose cells were computed from different data."""
     contents = list(contents)
     reasons = Counter(reason for reason in map(why_outdated, contents) if reason)
     counts = ", ".join(f"{count} with {reason}" for reason, count in sorted(reasons.items()))

@@ -10,7 +10,7 @@ from epiboost.report.predictions import PrecomputedModel, Predictions
 from epiboost.report.significance import too_few
 
 FALSE_ALARM_RATE = 0.05
-_TUKEY_FENCE = 1.5
+_TUKEY_FENCE = 1.5  # interquartile ranges
 
 
 def measure_out_of_domain(predictions: Predictions, new_values: NewValues, has_new_value: AnyArray) -> OutOfDomain:
