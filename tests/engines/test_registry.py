@@ -108,7 +108,7 @@ class NumbersOnly(ToyEngine):
 
 
 @pytest.mark.parametrize(("table", "arguments", "fault"), [
-    ([["a", 1.0], ["b", 2.0]] * 10, {}, "columns of categories; turn them into numbers"),
+    ([["a", 1.0], ["b", 2.0]] * 10, {}, "categorical columns; turn them into numbers"),
     (X[:20], {"sample_weight": np.arange(1, 21)}, "sample_weight; leave it out"),
     (X[:20], {"eval_set": (X, Y)}, "eval_set; leave it out"),
 ], ids=["categories", "sample_weight", "eval_set"])  # fmt: skip

@@ -21,7 +21,7 @@ class LearningRows:
     Attributes
     ----------
     X : array of shape (n, features)
-        Numbers; columns of categories hold codes, see `Dataset`.
+        Numbers; categorical columns hold codes, see `Dataset`.
     y, weight : arrays of shape (n,)
         Encoded targets and weights.
     keys : array of shape (n,)

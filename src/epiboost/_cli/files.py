@@ -35,7 +35,7 @@ MISSING: Final = (
 _COMPRESSED = ".csv.gz"
 _SEPARATORS = {b";": "semicolons", b"\t": "tabs"}
 _SHOWN_NAMES = 10
-_MAX_BLOCK = 2**30
+_MAX_BLOCK = 2**30  # bytes; Arrow's block sizes are 32-bit integers
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 

@@ -181,7 +181,7 @@ def check_data(engine: Engine, name: str, data: Dataset) -> None:
         message = f"engine={name!r} does not support eval_set; leave it out"
         raise ValueError(message)
     if any(data.n_codes) and not capabilities.categories:
-        message = f"engine={name!r} does not support columns of categories; turn them into numbers"
+        message = f"engine={name!r} does not support categorical columns; turn them into numbers"
         raise ValueError(message)
     if not capabilities.sample_weight and bool((np.asarray(data.weight) != 1.0).any()):
         message = f"engine={name!r} does not support sample_weight; leave it out"

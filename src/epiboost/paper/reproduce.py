@@ -154,10 +154,10 @@ def reproduce(name: str, options: RunOptions) -> Iterable[str]:
     done = len(keys) - len(pending) - sum(event.kind == "unknown" for event in unusable)
     yield from (event.text for event in unusable)
     if options.run:
-        pending, kept, messages = _select_runnable(pending, options)
+        pending, n_existing, messages = _select_runnable(pending, options)
         yield from messages
         yield from missing_packages(names)
-        done += kept
+        done += n_existing
         if done or pending:
             yield f"{done} of {done + len(pending)} cells are done, {len(pending)} to run"
         _run(pending, options)

@@ -19,8 +19,8 @@ MIN_ERRORS = 5
 CLEAR = 2.0
 """Number of standard errors above which a difference is clear; chance exceeds it in one of 40 tables."""
 _MEAN_DISTANCE_BY_CHANCE = 0.6
-"""√n times the mean distance between the empirical and the true distribution of n uniform numbers is below this in about
-19 of 20 draws."""
+"""√n times the mean distance between the empirical and the true distribution of n uniform numbers is below this in
+about 19 of 20 draws."""
 
 
 def too_few(n_rows: int) -> bool:
