@@ -1,6 +1,6 @@
 """Reads the columns of any library into one table of floats, in which categories are codes.
 
-`fit_columns` finds out which columns are categorical (see `column_kinds.is_categorical`); prediction uses the fitted
+`fit_columns` decides which columns are categorical, by `column_kinds.is_categorical`; prediction uses the fitted
 categories.
 """
 

@@ -17,9 +17,9 @@ from epiboost._posterior.conformal import check_share, conformal_quantile, min_r
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Estimator, Floats, Integers, Table
 
-_MIN_ROWS = 4  # so that each part of the split has rows
+_MIN_ROWS = 4  # at the default share, three for the guarantee and one for the scales
 _STEPS = 20  # coverages that are multiples of 1 / 20 are met exactly
-_LEEWAY = 0.15  # how far the share may differ from `scale_share` to achieve that
+_LEEWAY = 0.15  # how far the share of rows may differ from the requested one to achieve that
 
 
 class BaseCalibrated(UncertaintyModel):
