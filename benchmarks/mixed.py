@@ -30,7 +30,7 @@ class Mixed:
 
     @property
     def categories(self) -> list[str]:
-        """Names of the columns that hold categories."""
+        """Names of the categorical columns."""
         return [name for name, dtype in self.X_train.dtypes.items() if dtype.kind == "O"]
 
     def validation(self) -> "Mixed":

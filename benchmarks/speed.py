@@ -33,8 +33,8 @@ def main() -> None:
     earlier = (
         json.loads(options.earlier.read_text(encoding="utf-8")) if options.earlier else {"results": [], "growth": []}
     )
-    kept = [Result.from_json(record) for record in earlier["results"] if record["job"] not in options.only]
-    results = sorted([*_run(options.only, effort), *kept], key=lambda result: result.job)
+    earlier_results = [Result.from_json(record) for record in earlier["results"] if record["job"] not in options.only]
+    results = sorted([*_run(options.only, effort), *earlier_results], key=lambda result: result.job)
     series = [growth.Series.from_json(record) for record in earlier["growth"]]
     if options.growth:
         series = growth.measure(effort.repeats, _note)
@@ -44,7 +44,7 @@ def main() -> None:
         growth.draw(series, DOCS / "growth.png")
     if options.docs:
         text = page(results, effort.repeats, growth.section(series) if series else "")
-        if kept:
+        if earlier_results:
             text += "\nThese measurements come from several runs on the same machine, some of them while it was busy.\n"
         (DOCS / "benchmarks.md").write_text(text, encoding="utf-8")
     if options.json is not None:

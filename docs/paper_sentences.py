@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from epiboost.paper.cells.cell import Content
-from epiboost.paper.cells.provenance import warnings_about, why_outdated
+from epiboost.paper.cells.provenance import outdated_cell_messages, why_outdated
 from epiboost.paper.problem import CLASSIFICATION, DATASETS, REGRESSION, n_folds
 from epiboost.paper.tables.build import build
 from epiboost.paper.tables.large_differences import REASON_UNKNOWN, LargeDifference
@@ -53,7 +53,7 @@ def provenance(contents: Sequence[Content]) -> str:
     sentences = [f"{len(contents)} cells, {where}, {when}."]
     if outdated := sum(bool(why_outdated(cell)) for cell in contents):
         sentences.append(f"{outdated} of them are of an earlier revision of the methods.")
-    sentences += [f"{message}." for message in warnings_about(contents) if "different data" in message]
+    sentences += [f"{message}." for message in outdated_cell_messages(contents) if "different data" in message]
     return " ".join(sentences)
 
 

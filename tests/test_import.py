@@ -1,4 +1,4 @@
-"""Importing the package imports no optional package and no room that only some users need.
+"""Importing the package imports no optional package and no subpackage that only some users need.
 
 scikit-learn imports pandas where it is installed, and pandas imports pyarrow. What dependencies import is not counted.
 """
@@ -52,7 +52,7 @@ def test_importing_the_package_imports_the_estimators(imported):
 
 
 @pytest.mark.parametrize(
-    "room",
+    "subpackage",
     [
         "__main__",
         "_cli",
@@ -67,9 +67,9 @@ def test_importing_the_package_imports_the_estimators(imported):
         "report",
     ],
 )
-def test_importing_the_package_does_not_import_rooms_that_few_users_need(imported, room):
-    assert importlib.util.find_spec(f"epiboost.{room}"), "no such room"
-    assert f"epiboost.{room}" not in imported
+def test_importing_the_package_does_not_import_subpackages_that_few_users_need(imported, subpackage):
+    assert importlib.util.find_spec(f"epiboost.{subpackage}"), "no such subpackage"
+    assert f"epiboost.{subpackage}" not in imported
 
 
 def test_training_and_predicting_on_arrays_imports_no_optional_package(dependencies):

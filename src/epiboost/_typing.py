@@ -1,6 +1,6 @@
 """Type aliases, and the one axis order: (members, samples, outputs).
 
-Everything a model says about a table has the shape ``(members, samples, outputs)``. The outputs of a Normal are its
+All predictions for a table have the shape ``(members, samples, outputs)``. The outputs of a Normal are its
 mean and its **variance**; the outputs of a classifier are class probabilities in the order of ``classes_``. Entropies
 are in nats.
 """

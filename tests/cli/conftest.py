@@ -63,7 +63,7 @@ def model(train, tmp_path):
 
 @pytest.fixture
 def write_text(tmp_path):
-    """Return a function that writes columns of text as they are, without quotes."""
+    """Return a function that writes text columns as they are, without quotes."""
 
     def _write(columns, name="train.csv", separator=","):
         lines = [columns, *zip(*columns.values(), strict=True)]

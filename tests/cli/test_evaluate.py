@@ -9,7 +9,7 @@ from matplotlib import image
 from pyarrow import csv
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, metrics
-from epiboost._cli.evaluation import evaluate
+from epiboost._cli.evaluation_metrics import evaluate
 from epiboost._files import model_file
 from tests.support.command_line import epiboost
 from tests.support.models import SMALL

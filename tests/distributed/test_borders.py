@@ -44,24 +44,24 @@ def test_counts_do_not_depend_on_the_partitions(values, cut, few):
 
 
 @given(st.lists(singles, min_size=1, max_size=40), st.integers(2, 5), st.integers(2, 6), singles)
-def test_replacing_a_value_by_its_stand_in_keeps_its_side_of_every_border(values, few, bins, other):
+def test_replacing_a_value_by_its_bin_minimum_keeps_its_side_of_every_border(values, few, bins, other):
     column = np.array(values, dtype=np.float32)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(borders, "MAX_DISTINCT", few)
-        stand_ins = ValueCounts.from_column(column).bin_minima(bins)
-    assert 1 <= len(stand_ins) <= bins
-    assert np.isfinite(stand_ins).all()
-    assert (np.diff(stand_ins) > 0).all()
+        bin_minima = ValueCounts.from_column(column).bin_minima(bins)
+    assert 1 <= len(bin_minima) <= bins
+    assert np.isfinite(bin_minima).all()
+    assert (np.diff(bin_minima) > 0).all()
     table = np.array([*values, other], dtype=np.float32)[:, np.newaxis]
-    replaced = BinMinima((stand_ins,)).transform(table)
-    np.testing.assert_array_equal(table < stand_ins[1:], replaced < stand_ins[1:])
-    assert np.isin(replaced, stand_ins).all()
+    replaced = BinMinima((bin_minima,)).transform(table)
+    np.testing.assert_array_equal(table < bin_minima[1:], replaced < bin_minima[1:])
+    assert np.isin(replaced, bin_minima).all()
 
 
-def test_missing_values_have_no_stand_in():
+def test_missing_values_have_no_bin_minimum():
     column = np.array([np.nan, 1.0, np.nan, 2.0], dtype=np.float32)
-    stand_ins = BinMinima((ValueCounts.from_column(column).bin_minima(255),))
-    np.testing.assert_array_equal(stand_ins.transform(column[:, np.newaxis])[:, 0], column)
+    bin_minima = BinMinima((ValueCounts.from_column(column).bin_minima(255),))
+    np.testing.assert_array_equal(bin_minima.transform(column[:, np.newaxis])[:, 0], column)
     empty = BinMinima((ValueCounts.from_column(column[:1]).bin_minima(255),))
     assert np.isnan(empty.transform(column[:1, np.newaxis])).all()
 
@@ -71,17 +71,17 @@ def test_bins_of_many_values_have_about_the_same_weight(distribution):
     column = getattr(np.random.default_rng(0), distribution)(size=300_000).astype(np.float32)
     counts = ValueCounts.from_column(column)
     assert counts.dropped_bits > 0
-    stand_ins = counts.bin_minima(255)
-    sizes = np.diff(np.searchsorted(np.sort(column), [*stand_ins, np.inf]))
+    bin_minima = counts.bin_minima(255)
+    sizes = np.diff(np.searchsorted(np.sort(column), [*bin_minima, np.inf]))
     assert len(sizes) == 255
     assert np.abs(sizes / (len(column) / 255) - 1).max() < 0.2
 
 
-def test_weights_decide_where_stand_ins_lie():
+def test_weights_determine_the_bin_minima():
     column = np.arange(100, dtype=np.float32)
     weight = np.where(column < 90, 0.01, 0.9)
-    stand_ins = ValueCounts.from_column(column, integer_weights(weight, 0.01, 0.9)).bin_minima(10)
-    assert np.count_nonzero(stand_ins >= 90) >= 8
+    bin_minima = ValueCounts.from_column(column, integer_weights(weight, 0.01, 0.9)).bin_minima(10)
+    assert np.count_nonzero(bin_minima >= 90) >= 8
     assert integer_weights(np.ones(3), 1.0, 1.0) is None
 
 

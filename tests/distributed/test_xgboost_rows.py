@@ -1,4 +1,4 @@
-"""Rows of a partitioned table for XGBoost: keys, noise, stand-in values and sums over workers."""
+"""Rows of a partitioned table for XGBoost: keys, noise, bin minima and sums over workers."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -107,15 +107,15 @@ def test_the_target_is_summarised_as_in_memory(table):
 
 
 @pytest.mark.usefixtures("synchronous")
-def test_splits_learned_from_stand_ins_separate_the_values_the_same_way(table):
+def test_splits_learned_from_bin_minima_separate_the_values_the_same_way(table):
     rows = rows_of(table, 3)
     parts = dask.compute(*rows.parts)
-    stand_ins = np.concatenate([part.X for part in parts])
+    bin_minima = np.concatenate([part.X for part in parts])
     booster = xgboost.train(
-        {"max_bin": 255}, xgboost.QuantileDMatrix(stand_ins, label=table[1], max_bin=255), num_boost_round=5
+        {"max_bin": 255}, xgboost.QuantileDMatrix(bin_minima, label=table[1], max_bin=255), num_boost_round=5
     )
-    by_values, by_stand_ins = (booster.predict(xgboost.DMatrix(one)) for one in (table[0].to_numpy(), stand_ins))
-    np.testing.assert_array_equal(by_values, by_stand_ins)
+    by_values, by_bin_minima = (booster.predict(xgboost.DMatrix(one)) for one in (table[0].to_numpy(), bin_minima))
+    np.testing.assert_array_equal(by_values, by_bin_minima)
 
 
 class Network:

@@ -155,7 +155,7 @@ class TestData:
         frame = pandas.DataFrame({"size": rng.normal(size=150), "colour": colour})
         model = small_model(EpiBoostRegressor, engine, n_estimators=30)
         if not capabilities_of(engine).categories:
-            with pytest.raises(ValueError, match=f"engine='{engine}' does not support columns of categories"):
+            with pytest.raises(ValueError, match=f"engine='{engine}' does not support categorical columns"):
                 model.fit(frame, y)
             return
         assert model.fit(frame, y).score(frame, y) > 0.5

@@ -70,9 +70,9 @@ def test_rows_of_weight_zero_do_not_change_the_model(task, ensemble, rows, seed)
     for label in np.unique(y) if task != "regression" else []:
         weight[np.flatnonzero(y == label)[0]] = 1  # every class keeps a row
     weight[:2] = 1
-    kept = weight > 0
+    is_positive = weight > 0
     with_zeros = law_model(task, ensemble).fit(X, y, sample_weight=weight)
-    without = law_model(task, ensemble).fit(X[kept], y[kept], sample_weight=weight[kept])
+    without = law_model(task, ensemble).fit(X[is_positive], y[is_positive], sample_weight=weight[is_positive])
     np.testing.assert_array_equal(parameters_of(with_zeros, X), parameters_of(without, X))
 
 

@@ -163,7 +163,7 @@ def test_parts_of_many_rows_have_the_values_of_all_rows_together(models, monkeyp
     from epiboost.explain import shapley
 
     together = attribute(models["regressor"], X[:25], background=X[300:310])
-    monkeypatch.setattr(shapley, "_ROWS_TOGETHER", 10)
+    monkeypatch.setattr(shapley, "_ROWS_PER_CALL", 10)
     parts = attribute(models["regressor"], X[:25], background=X[300:310])
     np.testing.assert_allclose(parts.values, together.values, rtol=1e-9, atol=1e-15)
 

@@ -31,7 +31,7 @@ def half_a_file(chunks):
         (os, "replace", full_disk),
         (os, "fsync", interrupt),
         (os, "replace", interrupt),
-        (model_file, "_signed", half_a_file),
+        (model_file, "_with_checksum", half_a_file),
     ],
     ids=["disk full at fsync", "disk full at replace", "interrupt at fsync", "interrupt at replace", "half a file"],
 )

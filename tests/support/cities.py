@@ -1,4 +1,4 @@
-"""A frame with columns of categories: the city matters much, the colour and the size a little."""
+"""A frame with categorical columns: the city matters much, the colour and the size a little."""
 
 import numpy as np
 import pandas as pd

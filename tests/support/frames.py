@@ -1,4 +1,4 @@
-"""Frames of pandas, polars and Arrow, and small frames with columns of text."""
+"""Frames of pandas, polars and Arrow, and small frames with text columns."""
 
 import numpy as np
 import pandas as pd

@@ -216,8 +216,8 @@ def sampled_weight(recipe, weight, keys, seed, tree):
     if recipe.subsample == 1:
         return weight
     n_draws = np.clip(np.ceil(weight), 1, 64).astype(int)
-    kept = np.zeros(len(weight), dtype=int)
+    n_drawn = np.zeros(len(weight), dtype=int)
     for draw in range(n_draws.max()):
         drawn = bits(noise_key(seed, tree, SUBSAMPLE, 0), keys + np.uint32((draw * 0x9E3779B9) & 0xFFFFFFFF))
-        kept += (draw < n_draws) & (drawn < min(recipe.subsample * 2.0**32, 2.0**32 - 1))
-    return weight * kept / n_draws
+        n_drawn += (draw < n_draws) & (drawn < min(recipe.subsample * 2.0**32, 2.0**32 - 1))
+    return weight * n_drawn / n_draws

@@ -42,7 +42,7 @@ class LangevinObjective:
     spec: MemberSpec
 
     def __post_init__(self) -> None:
-        """Refuse a chain that shrinks so much that the rescaled score would overflow."""
+        """Raise an error if the first trees would be lost to rounding errors."""
         if self.steps.decay**self.spec.n_estimators * _MAX_RESCALING < 1.0:
             message = (
                 f"a chain of n_estimators={self.spec.n_estimators} trees at learning_rate={self.spec.learning_rate:g} "

@@ -1,13 +1,13 @@
 """Ensembles: from the parameters of an estimator to the specs of its chains (section 3 of the paper).
 
-======== ============================================ ========================================
+======== ============================================ =================================================
 ensemble members                                      source of their diversity
-======== ============================================ ========================================
+======== ============================================ =================================================
 single   one chain                                    none: there is only one
-sgb      independent chains                           each tree sees a random half of the rows
+sgb      independent chains                           each tree is trained on a random half of the rows
 sglb     independent chains                           Langevin noise on every gradient
 virtual  truncations of one chain                     Langevin noise, and the position in the chain
-======== ============================================ ========================================
+======== ============================================ =================================================
 
 >>> Recipe(ensemble="virtual", n_members=4, n_estimators=100).prefixes
 (62, 75, 87, 100)
@@ -29,7 +29,7 @@ EnsembleKind = Literal["single", "sgb", "sglb", "virtual"]
 MAX_DEPTH = 8
 ON_CLUSTER = "dask"
 """The ``n_jobs`` that trains members on a Dask cluster."""
-_MAX_WHOLE = 2**31 - 1
+_MAX_INT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class MemberSpec:
     max_bins : int
         Bins per column.
     subsample : float
-        Share of the rows that each tree sees.
+        Share of the rows that each tree is trained on.
     temperature : float or None
         None for boosting without noise and shrinkage. Otherwise the variance of the noise on each gradient is
         ``temperature * 2 / (N * learning_rate)`` and each step shrinks the model by ``1 - learning_rate / (2 N)``,
@@ -99,10 +99,10 @@ class Recipe:
         if self.ensemble not in get_args(EnsembleKind):
             message = f"ensemble must be one of {', '.join(map(repr, get_args(EnsembleKind)))}; got {self.ensemble!r}"
             raise ValueError(message)
-        _require_whole("n_members", self.n_members, 1)
-        _require_whole("n_estimators", self.n_estimators, 1)
-        _require_whole("max_depth", self.max_depth, 1, MAX_DEPTH)
-        _require_whole("max_bins", self.max_bins, 2, MAX_BINS)
+        _require_integer("n_members", self.n_members, 1)
+        _require_integer("n_estimators", self.n_estimators, 1)
+        _require_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
+        _require_integer("max_bins", self.max_bins, 2, MAX_BINS)
         _require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0)
         _require_number("l2", self.l2, at_least=0.0)
         _require_number("temperature", self.temperature, at_least=0.0)
@@ -110,9 +110,9 @@ class Recipe:
         if self.subsample is not None:
             _require_number("subsample", self.subsample, above=0.0, at_most=1.0)
         if self.structure_rows is not None:
-            _require_whole("structure_rows", self.structure_rows, 1)
+            _require_integer("structure_rows", self.structure_rows, 1)
         if self.early_stopping_rounds is not None:
-            _require_whole("early_stopping_rounds", self.early_stopping_rounds, 1)
+            _require_integer("early_stopping_rounds", self.early_stopping_rounds, 1)
         if self.ensemble == "virtual":
             self._check_virtual()
 
@@ -127,7 +127,7 @@ class Recipe:
         return self.n_members if self.ensemble in {"sgb", "sglb"} else 1
 
     @property
-    def n_members_in_all(self) -> int:
+    def n_posterior_members(self) -> int:
         """Number of members of the posterior."""
         return 1 if self.ensemble == "single" else self.n_members
 
@@ -206,10 +206,10 @@ def thread_count(n_jobs: int | str | None) -> int:
     return max(1, cores + 1 + int(-1 if n_jobs is None else n_jobs))
 
 
-def _require_whole(name: str, value: object, smallest: int, largest: int | None = None) -> None:
-    allowed = f"of at least {smallest} and below 2^31" if largest is None else f"from {smallest} to {largest}"
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or not smallest <= int(value) <= (_MAX_WHOLE if largest is None else largest):  # type: ignore[call-overload]
+def _require_integer(name: str, value: object, minimum: int, maximum: int | None = None) -> None:
+    allowed = f"of at least {minimum} and below 2^31" if maximum is None else f"from {minimum} to {maximum}"
+    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_integer or not minimum <= int(value) <= (_MAX_INT if maximum is None else maximum):  # type: ignore[call-overload]
         message = f"{name} must be a whole number {allowed}; got {value!r}"
         raise ValueError(message)
 

@@ -21,14 +21,14 @@ class LearningRows:
     Attributes
     ----------
     X : array of shape (n, features)
-        Numbers; columns of categories hold codes, see `Dataset`.
+        Numbers; categorical columns hold codes, see `Dataset`.
     y, weight : arrays of shape (n,)
         Encoded targets and weights.
     keys : array of shape (n,)
         The keys of the rows in the noise function.
     objective : Objective
     n_codes : tuple of int
-        Number of codes per column, 0 for a column of numbers; empty if there are no categories.
+        Number of codes per column, 0 for a numeric column; empty if there are no categories.
     evaluation : (X, y, weight) or None
         Evaluation rows.
     """
@@ -48,7 +48,7 @@ class LearningRows:
 
     @property
     def categories(self) -> list[int]:
-        """Positions of the columns that hold categories."""
+        """Positions of the categorical columns."""
         return [column for column, count in enumerate(self.n_codes) if count]
 
     @property

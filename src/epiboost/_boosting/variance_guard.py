@@ -1,9 +1,9 @@
-"""The variance guard for libraries that boost on given gradients: beyond the paper.
+"""Variance guard for library engines: leave-one-out residuals for the variance. Not in the paper.
 
 A row pulls the mean of its leaf towards its own target. Its residual is too small, and so is a standard deviation that
-is learned from such residuals. The guard learns it from leave-one-out residuals: it keeps track of the mean's score as
-it would be if the row had been left out of each of its leaves. The library need not say which rows share a leaf: a step
-moves all rows of a leaf by the same amount, and rows of different leaves by different amounts.
+is learned from such residuals. The guard learns it from leave-one-out residuals: it tracks the score of the mean as it
+would be if the row were left out of each of its leaves. The leaves are found from the scores: a step changes the scores
+of all rows of a leaf by the same amount, and those of different leaves by different amounts.
 
 The regularisation of the guard is in `step_sizes`.
 """
@@ -20,8 +20,8 @@ from epiboost._typing import AnyArray, Floats, Integers
 LEAVE_ONE_OUT_FACTOR = 4.0
 """Multiple of the leave-one-out correction that is applied.
 
-One would correct for a row's effect on leaf values. A row also affects the choice of splits, more so than in symmetric
-trees, where one split serves all nodes of a level.
+A factor of 1 corrects for a row's effect on leaf values. A row also affects the choice of splits, more so than in
+symmetric trees, where one split serves all nodes of a level.
 """
 
 Unguarded: TypeAlias = LangevinObjective | GridObjective
@@ -31,7 +31,7 @@ LeafSums: TypeAlias = Callable[[AnyArray, AnyArray, Floats, Floats], tuple[Float
 
 
 def with_variance_guard(chain: Unguarded, leaf_sums: LeafSums | None = None) -> "Unguarded | GuardedObjective":
-    """Return the chain's objective, guarded if the spec asks for it and the family is a Normal.
+    """Return the chain's objective, guarded if ``variance_guard`` is above 0 and the family is a Normal.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def with_variance_guard(chain: Unguarded, leaf_sums: LeafSums | None = None) -> 
 
 
 class GuardedObjective:
-    """The gradients of one chain with leave-one-out residuals; trees must be asked for in order.
+    """The gradients of one chain with leave-one-out residuals; call `gradients` for trees in order.
 
     Parameters
     ----------
@@ -55,16 +55,16 @@ class GuardedObjective:
     def __init__(self, chain: Unguarded, leaf_sums: LeafSums | None = None) -> None:
         self.chain = chain
         self.leaf_sums = leaf_sums or local_leaf_sums
-        self.left_out = np.zeros(len(chain.rows.y))  # rescaled score of the mean, each row left out of its leaves
+        self.leave_one_out_score = np.zeros(len(chain.rows.y))  # rescaled score of the mean without the row itself
         self.last_step: tuple[AnyArray, Floats, Floats, Floats] | None = None
 
     def gradients(self, raw: AnyArray, tree: int) -> tuple[Floats, Floats]:
         """Return gradients and hessians; see `LangevinObjective.gradients`."""
-        mean = raw.reshape(len(self.left_out), -1)[:, 0].copy()
+        mean = raw.reshape(len(self.leave_one_out_score), -1)[:, 0].copy()
         if self.last_step is not None:
-            self._follow(mean, *self.last_step)
+            self._update_leave_one_out(mean, *self.last_step)
         decay = self.chain.steps.decay
-        correction = decay**tree * (mean - self.left_out)
+        correction = decay**tree * (mean - self.leave_one_out_score)
         gradient, hessian = self.chain.gradients(raw, tree, LEAVE_ONE_OUT_FACTOR * correction)
         weight = hessian[:, 0]
         start = self.chain.rows.objective.start[0]
@@ -72,12 +72,14 @@ class GuardedObjective:
         self.last_step = mean, gradient[:, 0].copy(), noiseless, weight.copy()
         return gradient, hessian
 
-    def _follow(self, mean: AnyArray, before: AnyArray, gradient: Floats, noiseless: Floats, weight: Floats) -> None:
-        """Repeat the mean's last step with each row left out of its leaf."""
+    def _update_leave_one_out(
+        self, mean: AnyArray, before: AnyArray, gradient: Floats, noiseless: Floats, weight: Floats
+    ) -> None:
+        """Apply the last tree to the leave-one-out scores of the mean."""
         sums, sizes = self.leaf_sums(mean, before, gradient, weight)
         others = np.maximum(sizes - weight + self.chain.steps.l2, 0.0)
         step = np.divide(sums - noiseless, others, out=np.zeros_like(sums), where=others > 1e-9 * sizes)
-        self.left_out -= self.chain.steps.rate * step
+        self.leave_one_out_score -= self.chain.steps.rate * step
 
 
 def local_leaf_sums(after: AnyArray, before: AnyArray, gradient: Floats, weight: Floats) -> tuple[Floats, Floats]:

@@ -37,9 +37,9 @@ def choose_task(target: "pa.ChunkedArray") -> tuple[Task, str]:
 
 
 def category_columns(features: "pa.Table", named: list[str]) -> list[str]:
-    """Return the columns that hold categories: those in ``named``, and those that are not numbers.
+    """Return the categorical columns: those in ``named``, and those that are not numeric.
 
-    A column without any value holds categories if its type is text.
+    A column without any value is categorical if its type is text.
     """
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 

@@ -1,4 +1,4 @@
-"""The command ``epiboost evaluate``. The metrics are computed in `epiboost._cli.evaluation`."""
+"""The command ``epiboost evaluate``. The metrics are computed in `epiboost._cli.evaluation_metrics`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,24 +26,24 @@ def evaluate(
     json: Annotated[Path | None, typer.Option(help="File to write the metrics to.")] = None,
 ) -> None:
     """Evaluate a model on a table: its losses, and the quality of its uncertainties."""
-    from epiboost._cli import evaluation  # noqa: PLC0415 (slow to import)
+    from epiboost._cli import evaluation_metrics  # noqa: PLC0415 (slow to import)
 
     sources = [path for path in (model, test, ood) if path is not None]
     if json is not None:
         files.check_writable(json, sources=sources)
     if plots is not None:
-        evaluation.check_folder(plots)
+        evaluation_metrics.check_folder(plots)
     fitted = load_model(model)
     table = read_table(fitted, test)
     features = select_features(fitted, table, source=test)
     name = files.only_other_column(table, features, source=test) if target is None else target
     y = files.to_numpy(files.column(table, name, source=test))
     X_ood = None if ood is None else read_features(fitted, ood)
-    result = evaluation.evaluate(fitted, features, y, X_ood, coverage=coverage)
-    evaluation.show(result)
+    result = evaluation_metrics.evaluate(fitted, features, y, X_ood, coverage=coverage)
+    evaluation_metrics.show(result)
     if json is not None:
-        evaluation.write_json(result, json)
+        evaluation_metrics.write_json(result, json)
         typer.echo(f"Wrote {json}")
     if plots is not None:
-        for path in evaluation.draw(fitted, features, y, X_ood, plots):
+        for path in evaluation_metrics.draw(fitted, features, y, X_ood, plots):
             typer.echo(f"Drew {path}")

@@ -9,7 +9,7 @@ from epiboost._cli import files
 from epiboost._cli.formatting import count
 from epiboost._cli.models import load_model, read_features
 from epiboost._cli.options import ModelFile, TableOutput
-from epiboost._files.atomic import whole_file
+from epiboost._files.atomic import atomic_write
 from epiboost._optional import require
 
 if TYPE_CHECKING:
@@ -113,5 +113,5 @@ def _draw_summary(attribution: "Attribution", path: Path) -> None:
     figure_class = require("matplotlib.figure", extra="plot", purpose="drawing uncertainty").Figure
     figure = figure_class(figsize=_SIZE, layout="constrained")
     AttributionDisplay(attribution).plot(figure.subplots())
-    with whole_file(path) as draft:
+    with atomic_write(path) as draft:
         figure.savefig(draft, dpi=_DOTS_PER_INCH)

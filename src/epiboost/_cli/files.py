@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from epiboost._files.atomic import whole_file
+from epiboost._files.atomic import atomic_write
 from epiboost._optional import require
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ MISSING: Final = (
 _COMPRESSED = ".csv.gz"
 _SEPARATORS = {b";": "semicolons", b"\t": "tabs"}
 _SHOWN_NAMES = 10
-_LARGEST_BLOCK = 2**30
+_MAX_BLOCK = 2**30  # bytes; Arrow's block sizes are 32-bit integers
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -130,7 +130,7 @@ def write_table(columns: Mapping[str, AnyArray], path: Path) -> None:
     """
     ending = check_ending(path)
     table = require("pyarrow", extra="cli", purpose="writing tables").table(dict(columns))
-    with whole_file(path) as draft:
+    with atomic_write(path) as draft:
         if ending == ".csv":
             require("pyarrow.csv", extra="cli", purpose="writing CSV").write_csv(table, draft)
         else:
@@ -199,7 +199,7 @@ def _read_csv(path: Path, text: Sequence[str]) -> pa.Table:
     )
     # Arrow infers column types from the first block and fails if a later block does not fit: read one block.
     size = path.stat().st_size if data is None else len(data)
-    options = csv.ReadOptions(block_size=min(max(size, 1) + 1, _LARGEST_BLOCK))
+    options = csv.ReadOptions(block_size=min(max(size, 1) + 1, _MAX_BLOCK))
     source = path if data is None else arrow.BufferReader(data)
     table: pa.Table = csv.read_csv(source, read_options=options, convert_options=conversion)
     undecoded = [field.name for field in table.schema if arrow.types.is_binary(field.type)]

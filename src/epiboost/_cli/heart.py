@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 
 from epiboost._boosting.recipe import EnsembleKind
 from epiboost._estimators.regressor import EpiBoostRegressor
-from epiboost._files.atomic import whole_file
+from epiboost._files.atomic import atomic_write
 from epiboost._optional import require
 from epiboost._typing import Floats
 from epiboost.datasets import Heart, HeartCells, make_heart
@@ -123,7 +123,7 @@ def run(
         results.append(measure(model, heart))
     console.print(_table(results))
     _draw(results[0], heart.cells, figure)
-    with whole_file(output) as draft:
+    with atomic_write(output) as draft:
         figure.savefig(draft, dpi=_DOTS_PER_INCH)
     console.print(f"The picture is at {output}", soft_wrap=True, highlight=False)
     return results

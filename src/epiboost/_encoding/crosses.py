@@ -76,7 +76,7 @@ class _Cross:
         keys = joint_keys([part.codes for part in self.parts], [part.size for part in self.parts])
         return np.unique(keys, return_inverse=True)[1] if keys.max() >= _MAX_KEYS else keys
 
-    def is_like(self, other: "_Cross") -> bool:
+    def is_redundant_with(self, other: "_Cross") -> bool:
         """Return whether the crosses differ in one column, and these two columns nearly determine each other."""
         only_self, only_other = set(self.parts) - set(other.parts), set(other.parts) - set(self.parts)
         if len(self.parts) != len(other.parts) or len(only_self) != 1:
@@ -130,7 +130,7 @@ def select_crosses(candidates: Sequence[Candidate], residuals: Floats, weight: F
     pairs = [
         pair for pair in scorer.score(_pairs(candidates)) if pair.gain > max(min_gain, *(single[p] for p in pair.parts))
     ]
-    pairs = _best(pairs, _MAX_PAIRS)
+    pairs = _select_best(pairs, _MAX_PAIRS)
     extended = dict.fromkeys(parts for pair in pairs[:_MAX_EXTENDED] for parts in _extensions(pair, candidates))
     triples = [
         one
@@ -138,7 +138,7 @@ def select_crosses(candidates: Sequence[Candidate], residuals: Floats, weight: F
         if one.n_values < max_values
         and one.gain > min_gain + max(pair.gain for pair in pairs if set(pair.parts) <= set(one.parts))
     ]
-    return [one.columns for one in [*pairs, *_best(triples, _MAX_TRIPLES)]]
+    return [one.columns for one in [*pairs, *_select_best(triples, _MAX_TRIPLES)]]
 
 
 class _CrossScorer:
@@ -193,10 +193,10 @@ def _by_column(*parts: Candidate) -> tuple[Candidate, ...]:
     return tuple(sorted(parts, key=lambda part: part.column))
 
 
-def _best(crosses: Iterable[_Cross], most: int) -> list[_Cross]:
-    """Return the crosses of largest gain that are not like a better one."""
+def _select_best(crosses: Iterable[_Cross], max_count: int) -> list[_Cross]:
+    """Return the crosses of largest gain, without those that are redundant with a better one."""
     best: list[_Cross] = []
     for one in sorted(crosses, key=lambda one: (-one.gain, one.columns)):
-        if not any(one.is_like(other) for other in best):
+        if not any(one.is_redundant_with(other) for other in best):
             best.append(one)
-    return best[:most]
+    return best[:max_count]

@@ -202,8 +202,8 @@ class Encoding:
         intervals = Intervals.from_file(arrays, sizes)
         lookups = lookups_from_file(arrays, intervals.add_sizes(sizes))
         single = [lookup.columns[0] for lookup in lookups if not lookup.is_cross]
-        kept = [*np.flatnonzero(sizes == 0), *(lookup.columns[0] for lookup in lookups if not lookup.width)]
-        if single != np.flatnonzero(sizes).tolist() or sorted(kept) != sorted(passthrough):
+        not_encoded = [*np.flatnonzero(sizes == 0), *(lookup.columns[0] for lookup in lookups if not lookup.width)]
+        if single != np.flatnonzero(sizes).tolist() or sorted(not_encoded) != sorted(passthrough):
             message = "every column must be encoded exactly once; check group_columns and plain_columns"
             raise ValueError(message)
         if type(header["seed"]) is not int or header["seed"] < 0:

@@ -127,16 +127,16 @@ class _EncodingFit:
         passthrough: list[int] = np.flatnonzero(self.sizes == 0).tolist()
         encoded: list[int] = []
         for column in list(self.codes):
-            kind = self._kind(int(self.sizes[column]) - 1)
+            kind = self._encoding_kind(int(self.sizes[column]) - 1)
             (passthrough if kind == "passthrough" else encoded).append(column)
-            self._add((column,), kind, order)
+            self._add_lookup((column,), kind, order)
         binary = [column for column in passthrough if self.sizes[column]]
         crosses = self._select_crosses(encoded, intervals, [binned, self.X[:, binary]], order, residual_function)
         intervals = intervals.select(np.intersect1d(intervals.columns, np.array(sum(crosses, ()), dtype=np.int64)))
         sizes = self.sizes
         self.codes, self.sizes = self.codes | intervals.codes(self.X), intervals.add_sizes(sizes)
         for columns in crosses:
-            self._add(columns, "cross", order)
+            self._add_lookup(columns, "cross", order)
         encoding = Encoding(sizes, np.array(passthrough, dtype=np.int64), tuple(self.lookups), intervals, seed)
         return encoding, self._tables(passthrough, order, random, n_orders)
 
@@ -159,7 +159,8 @@ class _EncodingFit:
                 yield ordered_means(part.category, deviation, self.weight, order, prior=prior)[:, np.newaxis]
             yield part.fixed[part.category]
 
-    def _kind(self, n_values: int) -> Kind:
+    def _encoding_kind(self, n_values: int) -> Kind:
+        """Return how a column of so many values is encoded."""
         if n_values <= 2:  # noqa: PLR2004 (one split separates two values)
             return "passthrough"
         if n_values > _MAX_LOW_CARDINALITY:
@@ -188,7 +189,7 @@ class _EncodingFit:
         residuals = residual_function(table, target, weight, is_class=not self.regression)
         return [] if residuals is None else select_crosses(candidates, residuals, weight)
 
-    def _add(self, columns: tuple[int, ...], kind: Kind, order: Integers) -> None:
+    def _add_lookup(self, columns: tuple[int, ...], kind: Kind, order: Integers) -> None:
         """Add the lookup and the training columns of a column or a cross."""
         distinct, category = np.unique(keys_of(columns, self.codes, self.sizes), return_inverse=True)
         n_values = len(distinct)

@@ -1,4 +1,4 @@
-"""The steps that the regressor and the classifier share: from a table to a posterior, and to a file and back."""
+"""Base class of the regressor and the classifier: training, prediction, and model files."""
 
 import functools
 import inspect
@@ -36,7 +36,7 @@ from epiboost.engines.registry import check_data, check_parameters, engine_named
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-_FEWEST_ROWS = 2  # a spread needs two
+_MIN_ROWS = 2  # for a standard deviation
 
 
 def takes_dask(method: Method) -> Method:
@@ -86,7 +86,7 @@ class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scik
 
 
 class BaseEpiBoost(FittedAttributes, UncertaintyModel):
-    """The steps of both estimators; the classes that users see are `EpiBoostRegressor` and `EpiBoostClassifier`."""
+    """Base class of `EpiBoostRegressor` and `EpiBoostClassifier`: training, prediction, and model files."""
 
     _target_type: ClassVar[type[Target]]
 
@@ -167,8 +167,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         else:
             schema, target, data = self._read_rows(X, y, sample_weight, evaluation)
         n_rows = len(data.X)
-        if n_rows < _FEWEST_ROWS:
-            message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_FEWEST_ROWS} is required."
+        if n_rows < _MIN_ROWS:
+            message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
             raise ValueError(message)
         check_data(engine, str(self.engine), data)
         self._set_columns(schema.with_ranges(data.X) if isinstance(data.X, np.ndarray) else schema)
@@ -211,12 +211,11 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         if len(table) < n_rows:
             schema, table = schema.without_unused(table)
         target = self._target_type.fit(y)
-        watched = None if evaluation is None else _evaluation_rows(schema, target, *evaluation)
-        return (
-            schema,
-            target,
-            Dataset(table, target.encode(y), weight, target.n_classes, target.objective, watched, schema.n_codes),
+        evaluation_rows = None if evaluation is None else _read_evaluation_rows(schema, target, *evaluation)
+        data = Dataset(
+            table, target.encode(y), weight, target.n_classes, target.objective, evaluation_rows, schema.n_codes
         )
+        return schema, target, data
 
     def _read_partitions(
         self, engine: Engine, X: Table, y: Column, sample_weight: Column, evaluation: tuple[Any, Any, Any] | None
@@ -233,10 +232,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         if evaluation is None:
             return schema, target, data
         if _is_collection(evaluation[0]):
-            watched = reader.evaluation(target, *evaluation, data.X.bins)
+            evaluation_rows = reader.evaluation(target, *evaluation, data.X.bins)
         else:
-            watched = _evaluation_rows(schema, target, *evaluation)
-        return schema, target, replace(data, evaluation=watched)
+            evaluation_rows = _read_evaluation_rows(schema, target, *evaluation)
+        return schema, target, replace(data, evaluation=evaluation_rows)
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
@@ -284,7 +283,7 @@ def _evaluation_parts(eval_set: Table) -> tuple[Any, Any, Any] | None:
     return (*parts, None)[:3]
 
 
-def _evaluation_rows(schema: ColumnSchema, target: Target, X: Table, y: Column, weight: Column) -> Dataset:
+def _read_evaluation_rows(schema: ColumnSchema, target: Target, X: Table, y: Column, weight: Column) -> Dataset:
     table, y, weight = _positive_rows(schema.transform(X), type(target).check(y), weight)
     return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes, target.objective)
 

@@ -71,7 +71,7 @@ def _check_shape(forest: Forest, recipe: Recipe, schema: ColumnSchema, target: T
     """Raise a ValueError if the trees predict for another number of members or outputs."""
     probe = forest.predict(np.full((1, schema.n_features), np.nan), prefixes=recipe.prefixes)
     n_outputs = 1 if forest.family == "mean" else target.n_outputs
-    if forest.family not in {target.family, "mean"} or probe.shape != (recipe.n_members_in_all, 1, n_outputs):
+    if forest.family not in {target.family, "mean"} or probe.shape != (recipe.n_posterior_members, 1, n_outputs):
         message = "the family, members or classes disagree"
         raise ValueError(message)
 

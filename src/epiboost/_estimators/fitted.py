@@ -1,4 +1,4 @@
-"""The attributes of a fitted estimator."""
+"""Fitted attributes of an estimator, and properties derived from them."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from epiboost.engines.base import Forest
 
 
 class FittedAttributes:
-    """What `fit` sets, and what is derived from it."""
+    """Fitted attributes of an estimator, and properties derived from them."""
 
     schema_: ColumnSchema
     target_: Target

@@ -1,4 +1,4 @@
-"""Writes a file completely or not at all."""
+"""Atomic writing of files: a file is written completely or not at all."""
 
 import errno
 import os
@@ -9,21 +9,21 @@ from pathlib import Path
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write to, and move the file to ``path`` when the block ends.
 
-    If the block fails or is interrupted, the temporary file is removed and ``path`` is as it was before. The file has
-    reached the disk before it replaces another one.
+    If the block fails or is interrupted, the temporary file is removed and ``path`` is unchanged. The file is
+    flushed to the disk before it replaces another one.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "answer.txt"
-    >>> with whole_file(target) as temporary:
+    >>> with atomic_write(target) as temporary:
     ...     _ = temporary.write_text("42")
     >>> target.read_text()
     '42'
     """
-    # A link keeps its place: the file it points to is replaced. The temporary file lies in the same folder, because a
-    # file cannot be renamed across file systems, and keeps its suffix, because writers choose their format by it.
+    # If the path is a symbolic link, its target is replaced. The temporary file is in the same folder, because a file
+    # cannot be renamed across file systems, and has the same suffix, because writers choose their format by it.
     target = Path(path).resolve()
     if not target.parent.is_dir():  # else the error would name the temporary file
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))

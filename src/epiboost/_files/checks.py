@@ -1,4 +1,7 @@
-"""What a model file's parts must be like: checks that every reader of such parts makes.
+"""Checks of arrays and values read from a model file.
+
+`model_file` checks the file itself, `layout` the places of the arrays, and `epiboost._estimators.estimator_file` that
+the parts fit together.
 
 >>> import numpy as np
 >>> require_arrays({"count": np.zeros(3)}, {"count": (np.int32, 1)})
@@ -20,7 +23,7 @@ from epiboost._typing import AnyArray
 
 
 def require_arrays(arrays: Mapping[str, AnyArray], types: Mapping[str, tuple[npt.DTypeLike, int]]) -> None:
-    """Refuse parts of which one is absent, of another type or of another number of dimensions."""
+    """Raise a ValueError unless all arrays exist with the given dtype and number of dimensions."""
     for name, (dtype, dimensions) in types.items():
         if name not in arrays or arrays[name].dtype != dtype or arrays[name].ndim != dimensions:
             message = f"{name} must be an array of {np.dtype(dtype)} with {dimensions} dimensions"
@@ -28,7 +31,7 @@ def require_arrays(arrays: Mapping[str, AnyArray], types: Mapping[str, tuple[npt
 
 
 def require_facts(facts: Mapping[str, bool]) -> None:
-    """Refuse parts of which something that must be so is not; the first of those is the message."""
+    """Raise a ValueError with the first requirement that is not met."""
     for fact, holds in facts.items():
         if not holds:
             raise ValueError(fact)

@@ -1,4 +1,4 @@
-"""How arrays lie in a model file: one entry per array, each array at a multiple of 64 bytes.
+"""Layout of the arrays in a model file: one header entry per array, each array at a multiple of 64 bytes.
 
 >>> entries = lay_out({"borders": np.array([0.5, 1.5]), "count": np.array([3])})
 >>> [(entry.name, entry.dtype, entry.shape, entry.offset) for entry in entries]
@@ -16,22 +16,22 @@ import numpy as np
 from epiboost._typing import AnyArray, Bytes
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
-"""What a header may hold."""
+"""A value that a header may hold."""
 
 ALLOWED = "bool, int8-64, uint8-64, float16-64 and str"
-"""The types of arrays that a model file holds."""
+"""The dtypes of arrays that a model file can hold, for error texts."""
 
 _ALIGNMENT = 64  # bytes, a cache line
 _MAX_DIMENSIONS = 32  # NumPy 1's limit
 _MAX_BYTES = 2**62
 _MAX_CHARACTERS = 2**20
-_LARGEST_CODE_POINT = 0x10FFFF
+_MAX_CODE_POINT = 0x10FFFF  # of Unicode
 _NUMBERS = ("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
 _TEXT = re.compile(r"<U([1-9][0-9]{0,6})")
 
 
 class LayoutError(ValueError):
-    """Entries that cannot be those of a model file."""
+    """The array entries of a header are invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def align(position: int) -> int:
 
 
 def storable(name: object, array: AnyArray) -> AnyArray:
-    """Return the array little-endian and in C order; a TypeError says why it cannot be stored."""
+    """Return the array little-endian and in C order; raise a TypeError if it cannot be stored."""
     if not isinstance(name, str) or not name:
         message = f"an array's name must be a string that is not empty, got {name!r}"
         raise TypeError(message)
@@ -73,7 +73,7 @@ def storable(name: object, array: AnyArray) -> AnyArray:
 
 
 def lay_out(arrays: Mapping[str, AnyArray]) -> list[Entry]:
-    """Return the entries of arrays that follow one another."""
+    """Return the entries of arrays that are stored one after another."""
     entries, offset = [], 0
     for name, array in arrays.items():
         entries.append(Entry(name, array.dtype.str, array.shape, offset))
@@ -82,41 +82,41 @@ def lay_out(arrays: Mapping[str, AnyArray]) -> list[Entry]:
 
 
 def parse_entries(arrays: list[JSON]) -> list[Entry]:
-    """Return the entries that a header describes; a LayoutError if one of them is not valid."""
+    """Return the entries of a header; raise a LayoutError if one of them is invalid."""
     entries = [_parse_entry(entry) for entry in arrays]
     if len({entry.name for entry in entries}) < len(entries):
         _fail("two of its arrays have one name")
     return entries
 
 
-def check_layout(entries: Iterable[Entry], room: int) -> None:
-    """Check that the arrays follow one another without gap or overlap and fill the room."""
+def check_layout(entries: Iterable[Entry], n_bytes: int) -> None:
+    """Raise a LayoutError unless the arrays fill all bytes of the file's array part, without gap or overlap."""
     end = 0
     for entry in entries:
         if entry.offset != end:
             _fail(f"array {entry.name!r} is at offset {entry.offset}, its place is {end}")
         end = align(entry.offset + entry.n_bytes)
-        if end > room:
+        if end > n_bytes:
             _fail(f"array {entry.name!r} of {entry.n_bytes} bytes reaches past the end of the file")
-    if end != room:
-        _fail(f"its arrays end at offset {end}, the file has {room} bytes for them")
+    if end != n_bytes:
+        _fail(f"its arrays end at offset {end}, the file has {n_bytes} bytes for them")
 
 
 def view(entry: Entry, arrays: Bytes) -> AnyArray:
-    """Return an array as a view into the bytes; values that are not valid for its type are refused."""
+    """Return an array as a view of the bytes; raise a LayoutError if a value is invalid for its dtype."""
     end = entry.offset + entry.n_bytes
     raw = arrays[entry.offset : end]
     if arrays[end : align(end)].any():
         _fail(f"array {entry.name!r} is not followed by zeros")
     if entry.dtype == "|b1" and (raw > 1).any():
         _fail(f"array {entry.name!r} holds bytes that are neither true nor false")
-    if _TEXT.fullmatch(entry.dtype) and (raw.view("<u4") > _LARGEST_CODE_POINT).any():
+    if _TEXT.fullmatch(entry.dtype) and (raw.view("<u4") > _MAX_CODE_POINT).any():
         _fail(f"array {entry.name!r} holds text that is not Unicode")
     return raw.view(entry.dtype).reshape(entry.shape)
 
 
 def _parse_entry(value: JSON) -> Entry:
-    """Return one array's entry, of the right types, with an allowed dtype and a size that a file can have."""
+    """Return the entry of one array; raise a LayoutError unless types, dtype and size are valid."""
     if not isinstance(value, dict) or value.keys() != {"name", "dtype", "shape", "offset"}:
         _fail(f"an array's entry must have the keys 'name', 'dtype', 'shape' and 'offset', got {value!r:.200}")
     name, dtype, shape, offset = value["name"], value["dtype"], value["shape"], value["offset"]
@@ -142,7 +142,7 @@ def _is_allowed(dtype: str) -> bool:
 
 
 def _item_bytes(dtype: str) -> int:
-    """Return the size of one element; only an allowed dtype is ever given to NumPy."""
+    """Return the size of one element in bytes; the dtype has been checked."""
     return np.dtype(dtype).itemsize
 
 

@@ -1,20 +1,18 @@
-"""The model file: a JSON header and a few arrays, with nothing in it that runs.
+"""The model file: a JSON header and arrays; no pickle and no code.
 
-A model is numbers, so its file holds numbers: no pickle, no code, only the types of an explicit list. A reader can
-trust what comes back, because every byte is covered by a checksum and every claim of the header is checked against the
-file's real size before anything is built from it. A writer never leaves half a file: the bytes go to a temporary file
-beside the target, reach the disk, and take the target's place in one step.
+Arrays have one of a fixed list of dtypes. A checksum covers all bytes. Before an array is built, its entry in the
+header is checked against the size of the file. Files are written atomically (see `atomic`).
 
-The layout, all numbers little-endian::
+Layout, all numbers little-endian::
 
     4 bytes    the magic "EPIB"
     4 bytes    format version, unsigned
     8 bytes    length of the header, unsigned
     header     JSON in UTF-8: {"header": the caller's, "arrays": [{"name", "dtype", "shape", "offset"}, ...]}
-    arrays     raw, in C order, in the order of the header, each filled up with zeros to a multiple of 64 bytes
+    arrays     raw, in C order, in the order of the header, each padded with zeros to a multiple of 64 bytes
     32 bytes   SHA-256 of everything before
 
-The header is filled up in the same way, and the offsets count from there, so that they do not depend on its length.
+The header is padded in the same way. Offsets count from the end of its padding, so they do not depend on its length.
 
 >>> import tempfile
 >>> path = Path(tempfile.mkdtemp()) / "model.epiboost"
@@ -35,7 +33,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from epiboost._files.atomic import whole_file
+from epiboost._files.atomic import atomic_write
 from epiboost._files.layout import JSON, Entry, LayoutError, align, check_layout, lay_out, parse_entries, storable, view
 from epiboost._typing import AnyArray
 
@@ -47,19 +45,19 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 class ModelFileError(ValueError):
-    """A file that is not a model file, or not a whole one; the message names the file and what is wrong with it."""
+    """The file is not a model file, or is damaged."""
 
 
 def write(path: str | os.PathLike[str], header: Mapping[str, JSON], arrays: Mapping[str, AnyArray]) -> None:
-    """Write a model file, whole or not at all.
+    """Write a model file atomically.
 
-    When anything fails on the way, a full disk or an interrupt, a file already at ``path`` is as it was before and no
-    temporary file stays behind. A link keeps its place, and what it points to is replaced.
+    If writing fails or is interrupted, an existing file at ``path`` is unchanged and no temporary file is left. If the
+    path is a symbolic link, its target is replaced.
 
     Parameters
     ----------
     path : str or path-like
-        Where to write; an existing file is replaced.
+        An existing file is replaced.
     header : mapping from str to JSON values
         None, booleans, integers, finite numbers, strings, lists and dictionaries with string keys.
     arrays : mapping from str to arrays
@@ -68,7 +66,7 @@ def write(path: str | os.PathLike[str], header: Mapping[str, JSON], arrays: Mapp
     Raises
     ------
     TypeError
-        If the header or an array holds something that the file cannot.
+        If the header or an array cannot be stored.
 
     Examples
     --------
@@ -82,13 +80,13 @@ def write(path: str | os.PathLike[str], header: Mapping[str, JSON], arrays: Mapp
     entries = lay_out(stored)
     text = _encode({"header": _check_header(header), "arrays": [asdict(entry) for entry in entries]})
     _refuse_directory(Path(path))
-    with whole_file(path) as temporary, temporary.open("xb") as file:
-        for chunk in _signed(_chunks(text, stored.values())):
+    with atomic_write(path) as temporary, temporary.open("xb") as file:
+        for chunk in _with_checksum(_chunks(text, stored.values())):
             file.write(chunk)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, JSON], dict[str, AnyArray]]:
-    """Read a model file that ``write`` has written, checking all of it first.
+    """Read and check a model file.
 
     Parameters
     ----------
@@ -98,16 +96,16 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, JSON], dict[str, AnyAr
     Returns
     -------
     header : dict
-        As it was given to ``write``.
+        The header that was given to `write`.
     arrays : dict from str to arrays
-        As they were given to ``write``, little-endian and in C order.
+        The arrays that were given to `write`, little-endian and in C order.
 
     Raises
     ------
     ModelFileError
-        If the file is no model file, is cut off or altered, or was written by a later version.
+        If the file is not a model file, is damaged, or was written by a later version.
     FileNotFoundError, IsADirectoryError, PermissionError
-        If there is no such file, or none that can be read.
+        If the file does not exist or cannot be read.
     """
     path = Path(path)
     _refuse_directory(path)
@@ -121,7 +119,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, JSON], dict[str, AnyAr
 
 
 def _parse(content: bytearray) -> tuple[dict[str, JSON], dict[str, AnyArray]]:
-    """Return the header and the arrays of a file whose checksum is right."""
+    """Return the header and the arrays of a file whose checksum has been checked."""
     _, _, header_length = _PREFIX.unpack_from(content)
     payload = len(content) - _DIGEST_BYTES
     end = _PREFIX.size + header_length
@@ -152,7 +150,7 @@ def _refuse_directory(path: Path) -> None:
 
 
 def _check_header(header: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return the header as a dictionary that JSON gives back as it was, or say that it cannot."""
+    """Return the header as a dict; raise a TypeError if JSON cannot round-trip it."""
     header = dict(header)
     try:
         same = json.loads(_encode(header)) == header
@@ -170,7 +168,7 @@ def _encode(value: object) -> bytes:
 
 
 def _chunks(text: bytes, arrays: Iterable[AnyArray]) -> Iterator[bytes | memoryview]:
-    """Yield the file's bytes up to the checksum."""
+    """Yield the bytes of the file up to the checksum."""
     prefix = _PREFIX.pack(MAGIC, FORMAT_VERSION, len(text)) + text
     yield prefix
     yield bytes(align(len(prefix)) - len(prefix))
@@ -179,8 +177,8 @@ def _chunks(text: bytes, arrays: Iterable[AnyArray]) -> Iterator[bytes | memoryv
         yield bytes(align(array.nbytes) - array.nbytes)
 
 
-def _signed(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
-    """Pass the chunks on and add their checksum."""
+def _with_checksum(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+    """Yield the chunks, then their checksum."""
     digest = hashlib.sha256()
     for chunk in chunks:
         digest.update(chunk)
@@ -192,7 +190,7 @@ def _signed(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview
 
 
 def _read_checked(path: Path) -> bytearray:
-    """Return the file's bytes once its beginning, its size and its checksum are right."""
+    """Return the bytes of a file after checking its prefix, size and checksum."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         prefix = file.read(_PREFIX.size)
@@ -214,7 +212,7 @@ def _read_checked(path: Path) -> bytearray:
 
 
 def _parse_header(text: bytearray) -> tuple[dict[str, JSON], list[Entry]]:
-    """Return the caller's header and the arrays' entries, all of the right types."""
+    """Return the caller's header and the entries of the arrays; raise a LayoutError if they are invalid."""
     try:
         value = json.loads(text.decode(), parse_constant=_refuse_constant)
     except ValueError as error:

@@ -1,1 +1,1 @@
-"""What users pass: tables, columns, categories, targets and weights, checked once."""
+"""Reading and checking of user input: tables, columns, categories, targets and weights."""

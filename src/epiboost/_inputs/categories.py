@@ -1,8 +1,8 @@
 """Categorical columns: from values of any kind to codes.
 
-A column is first factorized into its distinct values and the position of each row's value among them, by whatever is
-fast for the library that holds it: a dictionary that is there already, or a hash table. Everything after that (what
-kind of values they are, whether they were seen in training) is asked of the distinct values alone.
+A column is first factorized into its distinct values and the position of each row's value among them, by what is fast
+for its library: an existing dictionary, or a hash table. Everything else (the kind of values, whether they were seen in
+training) is computed on the distinct values only.
 
 >>> import numpy as np
 >>> column = factorize(np.array(["Oslo", "Lima", None, "Oslo"], dtype=object), "city")
@@ -44,7 +44,7 @@ Value: TypeAlias = str | int | float
 UNSEEN = -1.0
 """The code of a value that was not seen in training. Known values have codes from 0, a missing value has NaN."""
 
-_LARGEST_EXACT = 2**53
+_MAX_EXACT = 2**53  # integers below it are exact in double precision
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
 _DATES = "dates or durations; turn them into numbers, say days since a fixed day"
 
@@ -133,7 +133,7 @@ def factorize(column: Column, name: str) -> FactorizedColumn:
         positions, values = _from_arrow(column.to_native())
     else:
         positions, values = _from_any_series(column, name)
-    return _checked(values, positions, name)
+    return _check_values(values, positions, name)
 
 
 def _codes_of_roundings(values: Sequence[Value], kind: Kind | None) -> dict[Value, int]:
@@ -206,8 +206,8 @@ def _not_a_category(name: str, kind: str) -> str:
     )
 
 
-def _checked(values: Sequence[Any], positions: Integers, name: str) -> FactorizedColumn:
-    """Return the column without missing values; an error names values that cannot be categories."""
+def _check_values(values: Sequence[Any], positions: Integers, name: str) -> FactorizedColumn:
+    """Return the column without missing values; raise a ValueError if a value cannot be a category."""
     kinds = {type(value) for value in values}
     if kinds == {str} and len(set(values)) == len(values):  # a dictionary of Arrow may hold one twice
         return FactorizedColumn(tuple(values), "text", positions)
@@ -257,4 +257,4 @@ def _canonical_number(value: LibraryObject) -> int | float:
     if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
         return int(value)
     number = float(value)
-    return int(number) if number.is_integer() and abs(number) < _LARGEST_EXACT else number
+    return int(number) if number.is_integer() and abs(number) < _MAX_EXACT else number

@@ -1,6 +1,7 @@
 """Recognises which columns are numeric and which are categorical.
 
-``categorical_features`` lists the categorical columns; "auto" takes those that are not numeric.
+``categorical_features`` lists the categorical columns (`requested_columns`); with "auto", a column is categorical if it
+is not numeric (`has_numeric_type`, `is_categorical`).
 """
 
 import numbers
@@ -10,7 +11,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from epiboost._inputs.categories import factorize
+from epiboost._inputs.categories import FactorizedColumn, factorize
 from epiboost._typing import AnyArray, Column
 
 _TEXT_TYPES = (str, bytes, list, tuple)
@@ -71,6 +72,23 @@ def is_number(column: Column) -> bool:
 def is_text(column: Column) -> bool:
     """Return whether a column's type is text or categories, even if all its values are missing."""
     return not isinstance(column, np.ndarray) and column.dtype in _TEXT_DTYPES
+
+
+def has_numeric_type(column: Column) -> bool:
+    """Return whether a column is numeric by its type alone; text is not, even if all its values are missing."""
+    return is_number(column) and not is_text(column)
+
+
+def is_categorical(column: Column, factorized: FactorizedColumn, *, is_requested: bool) -> bool:
+    """Return whether a column that is requested, or whose type is not numeric, is categorical.
+
+    A column of Python objects may hold numbers. It is then categorical only if it is requested.
+
+    >>> numbers, text = np.array([1, 2], dtype=object), np.array(["1", "2"], dtype=object)
+    >>> [is_categorical(column, factorize(column, "size"), is_requested=False) for column in (numbers, text)]
+    [False, True]
+    """
+    return is_requested or factorized.kind == "text" or not is_object(column)
 
 
 def example_of_text(column: Column, name: object) -> str:

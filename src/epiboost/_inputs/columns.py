@@ -1,7 +1,7 @@
 """Reads the columns of any library into one table of floats, in which categories are codes.
 
-Which columns are categorical is decided once, at `fit` (see `column_kinds`). At prediction the categories that were
-learned then say so.
+`fit_columns` decides which columns are categorical, by `column_kinds.is_categorical`; prediction uses the fitted
+categories.
 """
 
 from collections.abc import Sequence
@@ -14,10 +14,11 @@ from epiboost._inputs.categories import Categories, FactorizedColumn, factorize
 from epiboost._inputs.column_kinds import (
     check_type,
     example_of_text,
+    has_numeric_type,
+    is_categorical,
     is_number,
     is_object,
     is_single,
-    is_text,
     listed,
     refuse_dates,
 )
@@ -50,13 +51,13 @@ def fit_columns(
     unlisted: list[str] = []
     for position, (column, name) in enumerate(zip(columns, names, strict=True)):
         is_requested = requested is not None and position in requested
-        if is_number(column) and not is_text(column) and not is_requested:
+        if has_numeric_type(column) and not is_requested:
             learned.append(None)
             table[:, position] = _numbers(column, single=table.dtype == np.float32)
             continue
         check_type(column, name)
         factorized = factorize(column, repr(name))
-        if is_requested or factorized.kind == "text" or not is_object(column):
+        if is_categorical(column, factorized, is_requested=is_requested):
             if requested is not None and not is_requested and factorized.kind == "text":
                 unlisted.append(f"{name!r} ({column.dtype})")
             learned.append(Categories.fit(factorized))

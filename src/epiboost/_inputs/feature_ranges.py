@@ -1,7 +1,7 @@
-"""The ranges of the training columns: numbers beyond them are new, whatever the trees predict there.
+"""Training range of each column, to detect numbers outside it.
 
-Trees are constant beyond their last split, so members may agree far outside the training rows. So the smallest and the
-largest number of each numeric column are kept, and whether values were missing: three numbers per column, no row.
+Trees are constant beyond their last split, so members may agree far outside the training rows. The smallest and the
+largest number of each numeric column are stored, and whether values were missing. No training rows are stored.
 
 >>> ranges = FeatureRanges(np.array([0.0, 1.0]), np.array([10.0, 1.0]), np.array([False, True]))
 >>> ranges.beyond(np.array([[5.0, 1.0], [10.9, np.nan], [-40.0, 1.0], [np.nan, 1.0]])).tolist()
@@ -17,7 +17,7 @@ from epiboost._files.checks import require_arrays, require_facts
 from epiboost._typing import AnyArray, Floats
 
 MARGIN = 0.1
-"""How far beyond the range a number must lie to be new, as a share of the range: a few rows always lie outside."""
+"""How far outside the range a number must be to be detected, as a share of the range: a few rows are always outside."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -191,7 +191,10 @@ class ColumnSchema:
         return cls(owner, n_features, None if names is None else tuple(names), categories, ranges)
 
     def _is_plain(self, X: Table) -> bool:
-        """Return whether no check can fail: the checks take longer than the prediction of one row."""
+        """Return whether X is a finite float array, for which all checks are skipped.
+
+        The checks take longer than predicting one row.
+        """
         if type(X) is not np.ndarray or X.dtype not in _FLOATS or X.ndim != _TWO_AXES or not len(X):
             return False
         if self.categories or self.names is not None or X.shape[1] != self.n_features:

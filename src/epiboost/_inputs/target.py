@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 from epiboost._inputs.labels import check_labels, distinct_labels, holds_dates, label_codes, to_array
 from epiboost._typing import AnyArray, Column, Family, Floats
 
-_FEWEST_CLASSES = 2
+_MIN_CLASSES = 2
 
 
 class Target(ABC):
@@ -152,7 +152,7 @@ class Classes(Target):
     def fit(cls, y: AnyArray) -> Self:
         """Return the target with the labels that occur."""
         labels = distinct_labels(y)
-        if len(labels) < _FEWEST_CLASSES:
+        if len(labels) < _MIN_CLASSES:
             message = f"Classifier can't train when only one class is present: y holds {labels.tolist()}"
             raise ValueError(message)
         return cls(labels)
@@ -169,7 +169,7 @@ class Classes(Target):
     @property
     def objective(self) -> str:
         """Logistic loss for two classes, softmax for more."""
-        return "bernoulli" if len(self.labels) == _FEWEST_CLASSES else "categorical"
+        return "bernoulli" if len(self.labels) == _MIN_CLASSES else "categorical"
 
     @property
     def n_classes(self) -> int:

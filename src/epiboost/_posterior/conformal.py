@@ -20,12 +20,17 @@ import numpy as np
 
 from epiboost._typing import Floats, Integers
 
-_DEGREES_OF_FREEDOM = 4.0
-_LOWEST_LOG, _HIGHEST_LOG = -14.0, 5.0
-_STARTS = ((-1.0, -1.0, -1.0), (-6.0, 0.0, -2.0), (0.0, -6.0, -6.0), (-6.0, -2.0, 0.0))
-_EQUAL_PARTS = math.log(1.0 / 3.0)
-_LARGEST_LOG_TEMPERATURE = 4.0
-_TEMPERATURE_PRIOR = 0.1
+_DEGREES_OF_FREEDOM = 4.0  # of Student's t: heavy tails, so that a few outliers do not determine the scales
+_MIN_LOG_WEIGHT, _MAX_LOG_WEIGHT = -14.0, 5.0  # shares of the mean squared residual, from 1e-6 to 148
+_STARTS = (
+    (-1.0, -1.0, -1.0),
+    (-6.0, 0.0, -2.0),
+    (0.0, -6.0, -6.0),
+    (-6.0, -2.0, 0.0),
+)  # several, as the loss is not convex
+_EQUAL_PARTS = math.log(1.0 / 3.0)  # centre of the prior: constant, data and knowledge explain a third each
+_MAX_LOG_TEMPERATURE = 4.0  # beyond it probabilities are practically uniform, or 0 and 1
+_TEMPERATURE_PRIOR = 0.1  # weak: the penalty of temperature e is 0.1 nats, far below one row's loss
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -99,7 +104,7 @@ def fit_scales(residual: Floats, data: Floats, knowledge: Floats) -> Scales:
         value = loss.sum() + np.square(distance).sum()
         return float(value), weights * (parts @ slope) + 2.0 * distance
 
-    limits = [(_LOWEST_LOG, _HIGHEST_LOG)] * len(parts)
+    limits = [(_MIN_LOG_WEIGHT, _MAX_LOG_WEIGHT)] * len(parts)
     starts = np.unique(np.array(_STARTS)[:, nonzero], axis=0)
     fits = [minimize(objective, start, jac=True, method="L-BFGS-B", bounds=limits) for start in starts]
     weights = np.exp(min(fits, key=lambda fit: float(fit.fun)).x)
@@ -140,7 +145,7 @@ def fit_temperature(parameters: Floats, codes: Integers) -> float:
         of_label = probability[np.arange(len(codes)), codes]
         return float(-np.log(np.maximum(of_label, _TINY)).sum() + _TEMPERATURE_PRIOR * log_temperature**2)
 
-    bounds = (-_LARGEST_LOG_TEMPERATURE, _LARGEST_LOG_TEMPERATURE)
+    bounds = (-_MAX_LOG_TEMPERATURE, _MAX_LOG_TEMPERATURE)
     return math.exp(float(minimize_scalar(objective, bounds=bounds, method="bounded").x))
 
 
@@ -185,16 +190,16 @@ def conformal_quantile(scores: Floats, coverage: float) -> float:
     if rank > len(scores):
         message = (
             f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; at least "
-            f"{rows_for(coverage)} are needed"
+            f"{min_rows_for_coverage(coverage)} are needed"
         )
         raise ValueError(message)
     return float(scores[rank - 1])
 
 
-def rows_for(coverage: float) -> int:
-    """Return the smallest number of scores that can guarantee a coverage.
+def min_rows_for_coverage(coverage: float) -> int:
+    """Return the smallest number of calibration rows that can guarantee a coverage.
 
-    >>> rows_for(0.9), rows_for(0.5)
+    >>> min_rows_for_coverage(0.9), min_rows_for_coverage(0.5)
     (9, 1)
     """
     return math.ceil(round(coverage / (1.0 - coverage), 9))

@@ -32,7 +32,7 @@ from epiboost._posterior.parameters import check_distribution, check_parameters,
 from epiboost._posterior.uncertainty import Uncertainty, decompose_categorical, decompose_normal
 from epiboost._typing import AnyArray, Family, Floats, Integers
 
-_LARGEST_BELOW_ONE = 1.0 - float(np.finfo(np.float64).eps) / 2
+_MAX_BELOW_ONE = 1.0 - float(np.finfo(np.float64).eps) / 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +158,7 @@ class Posterior:
             message = f"coverage must be a number, or a sequence of them, strictly between 0 and 1, got {coverage!r}"
             raise ValueError(message)
         tails = (1.0 - levels) / 2
-        ends = np.stack([tails, np.minimum(1.0 - tails, _LARGEST_BELOW_ONE)], axis=-1)
+        ends = np.stack([tails, np.minimum(1.0 - tails, _MAX_BELOW_ONE)], axis=-1)
         return self.quantile(ends.ravel()).reshape(-1, *ends.shape)
 
     def cdf(self, y: npt.ArrayLike) -> Floats:

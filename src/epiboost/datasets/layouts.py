@@ -102,7 +102,7 @@ def kick(name: str) -> Table:
 
 
 def click(name: str) -> Table:
-    """Read the clicks on advertisements: three columns of numbers, the others are categories."""
+    """Read the clicks on advertisements: three numeric columns, the others are categorical."""
     pandas = _pandas()
     path = path_of("click/click_prediction_399482.csv")
     names = pandas.read_csv(path, nrows=0).columns
@@ -113,7 +113,7 @@ def click(name: str) -> Table:
 
 
 def kdd2009(name: str) -> Table:
-    """Read the customers of Orange: 190 columns of numbers, 40 of text, and a separate file of labels -1 and 1."""
+    """Read the customers of Orange: 190 numeric columns, 40 of text, and a separate file of labels -1 and 1."""
     pandas = _pandas()
     path = path_of("kdd2009/orange_small_train.data")
     names = list(pandas.read_csv(path, sep="\t", nrows=0).columns)

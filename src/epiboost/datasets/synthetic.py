@@ -28,7 +28,7 @@ _HEART = (
     "....#....",
     ".........",
 )
-_SMALLEST_VARIANCE, _LARGEST_VARIANCE, _EDGE_VARIANCE = 0.01, 0.04, 0.09
+_MIN_VARIANCE, _MAX_VARIANCE, _EDGE_VARIANCE = 0.01, 0.04, 0.09
 
 N_ARMS = 3
 """Number of arms of the spiral, which are its classes."""
@@ -217,7 +217,7 @@ def spiral_features(points: Floats) -> Floats:
 def _heart_cells(rng: np.random.Generator) -> HeartCells:
     inside = np.array([[mark == "#" for mark in row] for row in _HEART])
     edge = ndimage.binary_dilation(inside) & ~inside
-    slope = np.linspace(_SMALLEST_VARIANCE, _LARGEST_VARIANCE, N_LEVELS)
+    slope = np.linspace(_MIN_VARIANCE, _MAX_VARIANCE, N_LEVELS)
     variance = np.where(edge, _EDGE_VARIANCE, np.tile(slope, (N_LEVELS, 1)))
     mean = rng.uniform(size=inside.shape)
     return HeartCells(

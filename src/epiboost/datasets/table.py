@@ -35,7 +35,7 @@ class Table:
 
     @property
     def categories(self) -> list[str]:
-        """Names of the columns that hold categories."""
+        """Names of the categorical columns."""
         if not hasattr(self.X, "columns"):
             return []
         return [name for name, dtype in self.X.dtypes.items() if dtype.kind == "O"]

@@ -1,7 +1,7 @@
 """Choice of the rows to label next (batch active learning).
 
 The rows of largest knowledge uncertainty are often alike, and their labels would be redundant. Rows are chosen one at
-a time, and after each choice the uncertainty that its label would remove is taken away. The predictions of the members
+a time, and after each choice the uncertainty that its label would remove is subtracted. The predictions of the members
 are draws from a distribution over functions. The label of row i is a noisy observation of that function, and by the
 rule for Normals it reduces the covariance C of the predictions to
 
@@ -25,7 +25,7 @@ from epiboost._typing import Estimator, Floats, Integers, Table
 Strategy: TypeAlias = Literal["knowledge", "total", "random"]
 """What rows are chosen by: knowledge uncertainty, total uncertainty, or at random."""
 
-_FEWEST_MEMBERS = 2
+_MIN_MEMBERS = 2
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -105,7 +105,7 @@ def choose(posterior: Posterior, n: int, *, with_data: bool = False) -> Integers
     [0, 2]
     """
     uncertainty = posterior.uncertainty()
-    if not with_data and (posterior.n_members < _FEWEST_MEMBERS or not uncertainty.knowledge.any()):
+    if not with_data and (posterior.n_members < _MIN_MEMBERS or not uncertainty.knowledge.any()):
         message = (
             "all members agree on all rows, so knowledge uncertainty is zero; use an ensemble of two or more members, "
             "or strategy='total'"

@@ -103,9 +103,9 @@ def assign_workers(sizes: Sequence[int], workers: Sequence[str]) -> list[str]:
     loads = np.zeros(len(workers), dtype=np.int64)
     assigned = [""] * len(sizes)
     for position in np.argsort(-np.asarray(sizes), kind="stable").tolist():
-        least = int(loads.argmin())
-        assigned[position] = workers[least]
-        loads[least] += sizes[position]
+        least_loaded = int(loads.argmin())
+        assigned[position] = workers[least_loaded]
+        loads[least_loaded] += sizes[position]
     return assigned
 
 

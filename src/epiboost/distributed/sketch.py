@@ -140,8 +140,8 @@ def _sketch_partition(part: Table, transform: TableTransform, n_features: int, w
 
 
 def _summary(column: Floats, weight: Floats | None) -> QuantileSummary:
-    kept = ~np.isnan(column)
+    is_present = ~np.isnan(column)
     if weight is None:
-        return QuantileSummary.from_values(column[kept])
-    kept &= weight > 0
-    return QuantileSummary.from_weighted(column[kept], weight[kept])
+        return QuantileSummary.from_values(column[is_present])
+    is_present &= weight > 0
+    return QuantileSummary.from_weighted(column[is_present], weight[is_present])

@@ -69,16 +69,16 @@ def _codes(parts: Sequence[LibraryObject], transform: TableTransform, bins: Bins
     """Return the bins of the rows of positive weight, in the order of the partitions."""
     is_positive = weight > 0
     codes = np.empty((int(np.count_nonzero(is_positive)), bins.n_features), dtype=np.uint8)
-    n_read = n_kept = 0
+    n_read = n_written = 0
     for batch in map_in_batches(parts, _bin_partition, transform, bins):
         for part in batch:
-            keep = is_positive[n_read : n_read + len(part)]
+            is_used = is_positive[n_read : n_read + len(part)]
             n_read += len(part)
             if n_read > len(is_positive):
                 continue  # too many rows: they are counted for the error below
-            kept = part if keep.all() else part[keep]
-            codes[n_kept : n_kept + len(kept)] = kept
-            n_kept += len(kept)
+            rows = part if is_used.all() else part[is_used]
+            codes[n_written : n_written + len(rows)] = rows
+            n_written += len(rows)
     _check_length(n_read, len(is_positive))
     return codes
 

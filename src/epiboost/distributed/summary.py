@@ -144,4 +144,4 @@ class Moments:
         mean = Fraction(self.first, summary.weight_sum)
         square = Fraction(self.second, summary.weight_sum)
         std = float(np.sqrt(max(float(square - mean**2), 0.0))) * summary.half_range
-        return Normal.around(summary.midpoint + float(mean) * summary.half_range, std)
+        return Normal.with_checked_scale(summary.midpoint + float(mean) * summary.half_range, std)

@@ -17,7 +17,7 @@ from epiboost._typing import AnyArray, Family, Floats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What an engine can do. Users who ask for more get an error that names it.
+    """What an engine can do. Unsupported parameters raise an error.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Capabilities:
     unsupported : tuple of str
         Parameters of the estimators that must stay at their defaults.
     categories : bool
-        Whether columns of categories are supported.
+        Whether categorical columns are supported.
     sample_weight : bool
         Whether weights other than one are supported.
     evaluation_set : bool
@@ -69,7 +69,7 @@ class Forest(Protocol):
 
     @property
     def n_codes(self) -> tuple[int, ...]:
-        """Number of codes per column, that of missing values included; 0 for a column of numbers."""
+        """Number of codes per column, that of missing values included; 0 for a numeric column."""
 
     @property
     def n_trees(self) -> AnyArray:
@@ -85,7 +85,7 @@ class Forest(Protocol):
         Parameters
         ----------
         table : array of shape (samples, features)
-            Checked numbers; columns of categories hold codes, see `Dataset`.
+            Checked numbers; categorical columns hold codes, see `Dataset`.
         prefixes : sequence of int, optional
             Tree counts in ascending order. The members are then the truncations of each chain: the chain as it was
             after so many trees. The engine truncates, because it knows how the chain shrinks.

@@ -1,4 +1,4 @@
-"""The registry of engines: names, and checks of what is asked of an engine against its capabilities.
+"""Registry of engines, and checks of parameters and data against an engine's capabilities.
 
 An engine is registered with two callables, or with the text ``"package.module:name"`` that says where to import them
 from when they are first used:

@@ -13,7 +13,7 @@ from epiboost.explain.game import Explained, Game, check_explained, numeric_pred
 from epiboost.explain.sampling import Sampling
 from epiboost.explain.shapley import shapley_values
 
-_FEWEST_ROWS = 2
+_MIN_ROWS = 2  # rows are compared with each other
 _TWO_CLASSES = 2
 
 
@@ -118,7 +118,7 @@ def attribute_all(
     found = unwrap(estimator, "predict_posterior")
     given = found.transform(X)
     rows = numeric_rows(found.estimator, given)
-    if background is None and len(rows) < _FEWEST_ROWS:
+    if background is None and len(rows) < _MIN_ROWS:
         message = (
             f"X must have at least two rows to compare, got {len(rows)}; or give a background, a table of typical rows"
         )

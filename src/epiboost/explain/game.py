@@ -26,8 +26,8 @@ from epiboost._typing import AnyArray, Estimator, Floats, Table
 Explained: TypeAlias = Literal["knowledge", "data", "total", "mean"]
 """What can be explained: a part of the uncertainty, or the prediction."""
 
-_LARGEST_TABLE = 1 << 16
-"""Rows per prediction: enough to outweigh the cost of a call, few enough to stay in the cache."""
+_MAX_ROWS_PER_PREDICTION = 1 << 16
+"""Enough to outweigh the cost of a call, few enough to stay in the cache."""
 
 
 def check_explained(measure: str) -> None:
@@ -52,8 +52,8 @@ def numeric_predictor(estimator: Estimator) -> Callable[[AnyArray], Posterior]:
     return (lambda rows: predict(CheckedTable(rows))) if hasattr(estimator, "schema_") else predict
 
 
-def _no_callback(n_evaluated: int) -> None:
-    """Do nothing."""
+def _ignore_progress(n_evaluated: int) -> None:
+    """Report nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ class Game:
     background: AnyArray
     measures: tuple[Explained, ...]
     outcome: int = 0
-    callback: Callable[[int], None] = _no_callback
+    callback: Callable[[int], None] = _ignore_progress
     _cache: dict[bytes, Floats] = field(default_factory=dict)
 
     def __call__(self, coalitions: AnyArray) -> Floats:
@@ -105,7 +105,7 @@ class Game:
         """Return the value of a coalition for all rows, shape (n * measures,)."""
         key = np.packbits(coalition).tobytes()
         if key not in self._cache:
-            n_rows = max(_LARGEST_TABLE // len(self.background), 1)
+            n_rows = max(_MAX_ROWS_PER_PREDICTION // len(self.background), 1)
             parts = [
                 self._coalition_value(self.rows[start : start + n_rows], coalition)
                 for start in range(0, len(self.rows), n_rows)

@@ -6,7 +6,7 @@ import numpy as np
 
 from epiboost._typing import AnyArray
 
-_FEWEST_COALITIONS = 512
+_MIN_COALITIONS = 512
 _COALITIONS_PER_FEATURE = 20
 
 
@@ -33,12 +33,12 @@ class Sampling:
     def coalitions(self, n_features: int) -> int:
         """Return the number of coalitions to evaluate."""
         if self.n_coalitions is None:
-            return max(_FEWEST_COALITIONS, _COALITIONS_PER_FEATURE * n_features)
+            return max(_MIN_COALITIONS, _COALITIONS_PER_FEATURE * n_features)
         return _check_integer("n_coalitions", self.n_coalitions, 2 * n_features)
 
 
-def _check_integer(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        message = f"{name} must be an integer of at least {least}; got {value!r}"
+def _check_integer(name: str, value: object, minimum: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
+        message = f"{name} must be an integer of at least {minimum}; got {value!r}"
         raise ValueError(message)
     return int(value)

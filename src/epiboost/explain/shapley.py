@@ -23,8 +23,8 @@ from epiboost._progress import Progress
 from epiboost._typing import Floats, LibraryObject
 from epiboost.explain.game import Game
 
-_ROWS_TOGETHER = 1000
-"""Rows whose coalition values are kept at once: a few megabytes."""
+_ROWS_PER_CALL = 1000
+"""Rows per call of the explainer: their coalition values take a few megabytes."""
 _GLOBAL_GENERATOR = Lock()
 """Held while shap draws from NumPy's global generator, which threads share."""
 
@@ -55,20 +55,20 @@ def shapley_values(game: Game, n_coalitions: int, seed: int | None, progress: Pr
         Values of the empty coalition.
     """
     n_rows, n_features = game.rows.shape
-    starts = range(0, n_rows, _ROWS_TOGETHER)
+    starts = range(0, n_rows, _ROWS_PER_CALL)
     n_expected = min(n_coalitions, 2 ** min(n_features, 60) - 2) + 2
     parts = []
     for part, start in enumerate(starts):
         callback = _progress_of_part(progress, part * n_expected, n_expected, len(starts) * n_expected)
-        rows = game.rows[start : start + _ROWS_TOGETHER]
+        rows = game.rows[start : start + _ROWS_PER_CALL]
         parts.append(_kernel_values(game.with_rows(rows, callback), n_coalitions, seed))
     base = game(np.zeros((1, n_features)))[0, : len(game.measures)]
     return np.concatenate(parts), base
 
 
-def _progress_of_part(progress: Progress, before: int, most: int, total: int) -> Callable[[int], None]:
+def _progress_of_part(progress: Progress, before: int, maximum: int, total: int) -> Callable[[int], None]:
     """Return a callback that adds the coalitions of the parts before this one."""
-    return lambda done: progress(before + min(done, most), total)
+    return lambda done: progress(before + min(done, maximum), total)
 
 
 def _kernel_values(game: Game, n_coalitions: int, seed: int | None) -> Floats:

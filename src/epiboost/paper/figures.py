@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._boosting.recipe import EnsembleKind
-from epiboost._files.atomic import whole_file
+from epiboost._files.atomic import atomic_write
 from epiboost._optional import require
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._typing import AnyArray, Floats, LibraryObject
@@ -96,9 +96,9 @@ def draw(name: str, folder: Path, protocol: Protocol, *, engine: str, n_jobs: in
     {"heart": _draw_heart, "spiral": _draw_spiral, "virtual": _draw_virtual}[name](maps, axes)
     folder.mkdir(parents=True, exist_ok=True)
     picture, statistics = folder / f"{name}.png", folder / f"{name}.json"
-    with whole_file(picture) as draft:
+    with atomic_write(picture) as draft:
         figure.savefig(draft, dpi=_DOTS_PER_INCH)
-    with whole_file(statistics) as draft:
+    with atomic_write(statistics) as draft:
         provenance = {"engine": engine, "seed": _SEED, "protocol": protocol.to_json(), "versions": versions(engine)}
         content = {title: one.statistics() for title, one in maps.items()} | {"rests_on": provenance}
         draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ from epiboost.datasets import DamagedDataError, MissingDataError
 from epiboost.paper import figures, runner
 from epiboost.paper.cells import cell as cells
 from epiboost.paper.cells.cell import CellKey
-from epiboost.paper.cells.provenance import warnings_about
+from epiboost.paper.cells.provenance import outdated_cell_messages
 from epiboost.paper.experiments import (
     ENGINES,
     EXPERIMENTS,
@@ -154,10 +154,10 @@ def reproduce(name: str, options: RunOptions) -> Iterable[str]:
     done = len(keys) - len(pending) - sum(event.kind == "unknown" for event in unusable)
     yield from (event.text for event in unusable)
     if options.run:
-        pending, kept, messages = _select_runnable(pending, options)
+        pending, n_existing, messages = _select_runnable(pending, options)
         yield from messages
         yield from missing_packages(names)
-        done += kept
+        done += n_existing
         if done or pending:
             yield f"{done} of {done + len(pending)} cells are done, {len(pending)} to run"
         _run(pending, options)
@@ -255,7 +255,7 @@ def _write_tables(names: Sequence[str], options: RunOptions) -> Iterable[str]:
     contents = [content for content in found if content["protocol"] == options.protocol.to_json()]
     if len(contents) < len(found):
         yield f"{len(found) - len(contents)} cells of another protocol are left out of the tables"
-    yield from (f"{message}; --renew runs them again" for message in warnings_about(contents))
+    yield from (f"{message}; --renew runs them again" for message in outdated_cell_messages(contents))
     note = QUICK_NOTE if options.quick else ""
     paths = write_tables(options.root / "tables", dict.fromkeys(tables), contents, engine=options.engine, note=note)
     yield from (f"Wrote {path}" for path in paths)

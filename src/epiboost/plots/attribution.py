@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SPREAD = 0.32
 """Points spread over this much above and below their line."""
 _POINT_SIZE = 14
-_FEWEST_VALUES = 2
+_MIN_VALUES = 2
 
 
 class AttributionDisplay(Display):
@@ -120,7 +120,7 @@ def _colours(values: AnyArray) -> AnyArray | str:
     except (TypeError, ValueError):
         return GREY
     finite = np.isfinite(numbers)
-    if len(np.unique(numbers[finite])) < _FEWEST_VALUES:
+    if len(np.unique(numbers[finite])) < _MIN_VALUES:
         return GREY
     rank = np.searchsorted(np.sort(numbers[finite]), numbers) / max(int(np.count_nonzero(finite)) - 1, 1)
     low, high = (np.array([int(code[i : i + 2], 16) for i in (1, 3, 5)]) / 255 for code in (BLUE, ORANGE))

@@ -11,7 +11,7 @@ from epiboost.explain import Attribution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_LETTERS = 28
+_MAX_LETTERS = 28
 _THOUSAND, _TEN_MILLION = 1e3, 1e7
 
 
@@ -64,4 +64,4 @@ def short(text: str) -> str:
     'price in \\$'
     """
     text = text.replace("$", r"\$")
-    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}…"
+    return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}…"

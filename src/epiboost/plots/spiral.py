@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.colorbar import Colorbar
 
 _MARKERS = (("o", "white"), ("^", "silver"), ("s", "black"))
-_MOST_POINTS = 300
+_MAX_POINTS = 300
 _COLOUR_QUANTILE = 0.995
 """Quantile of the uncertainty that gets the last colour, so that a few extreme points do not take all colours."""
 _MEASURES = ("data", "knowledge")
@@ -127,7 +127,7 @@ class SpiralDisplay(PanelDisplay):
 
     def _draw_rows(self, ax: Axes) -> None:
         for label, (marker, fill) in zip(np.unique(self.spiral.y), _MARKERS, strict=False):
-            rows = self.spiral.points[self.spiral.y == label][: _MOST_POINTS // len(_MARKERS)]
+            rows = self.spiral.points[self.spiral.y == label][: _MAX_POINTS // len(_MARKERS)]
             edge = "white" if fill == "black" else "black"
             points = ax.scatter(rows[:, 0], rows[:, 1], s=12, c=fill, marker=marker, edgecolors=edge, linewidths=0.4)
             self.points_.append(points)

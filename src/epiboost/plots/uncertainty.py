@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
 
-_MOST_POINTS = 5000
+_MAX_POINTS = 5000
 
 
 class UncertaintyDisplay(Display):
@@ -136,6 +136,6 @@ def _smallest_positive(parts: list[Floats]) -> float:
 
 
 def _thinned(values: Floats) -> Floats:
-    if len(values) <= _MOST_POINTS:
+    if len(values) <= _MAX_POINTS:
         return values
-    return values[np.linspace(0, len(values) - 1, _MOST_POINTS).astype(np.int64)]
+    return values[np.linspace(0, len(values) - 1, _MAX_POINTS).astype(np.int64)]

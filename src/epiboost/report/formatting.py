@@ -13,8 +13,8 @@ import numpy as np
 _JOINERS = {"\u200c", "\u200d"}  # parts of words in Persian and Hindi, and of emoji
 _THOUSAND = 1000.0
 _MAX_INTEGER = 1e15
-_READABLE = 1e7
-_LEAST_READABLE = 1e-4
+_MAX_READABLE = 1e7
+_MIN_READABLE = 1e-4
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -40,9 +40,9 @@ def number(value: float) -> str:
         return "missing"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    if _THOUSAND <= abs(value) < _READABLE:
+    if _THOUSAND <= abs(value) < _MAX_READABLE:
         return f"{value:,.0f}"
-    if value and not _LEAST_READABLE <= abs(value) < _READABLE:
+    if value and not _MIN_READABLE <= abs(value) < _MAX_READABLE:
         mantissa, power = f"{value:.2e}".split("e")
         return f"{mantissa} × 10{str(int(power)).translate(_SUPERSCRIPTS)}"
     return f"{value:.4g}"

@@ -1,7 +1,7 @@
 """The verdict on out-of-domain rows: all rules and their thresholds.
 
-There is a tick only if two tables were compared and hardly differ. One table alone never gets a tick: its rows are
-compared with each other, so a table that is out of domain as a whole may look ordinary.
+The verdict is 'good' only if two tables were compared and hardly differ. It is never 'good' for one table alone: its
+rows are compared with each other, so a table that is entirely out of domain may look ordinary.
 """
 
 import numpy as np

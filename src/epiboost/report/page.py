@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from epiboost._files.atomic import whole_file
+from epiboost._files.atomic import atomic_write
 from epiboost._optional import require
 from epiboost._typing import Column, Estimator, Table
 from epiboost.explain.shapley import import_shap
@@ -55,7 +55,7 @@ class Report:
         Path
         """
         target = Path(path)
-        with whole_file(target) as draft:
+        with atomic_write(target) as draft:
             draft.write_text(self.html, encoding="utf-8", errors="replace")
         return target
 

@@ -1,4 +1,4 @@
-"""How large a difference chance alone explains; a verdict needs more than that.
+"""Significance of differences: how large a difference can be by chance.
 
 >>> too_few(19), too_few(20)
 (True, False)
@@ -18,9 +18,9 @@ MIN_ERRORS = 5
 """With fewer errors there is no verdict on whether uncertainty detects errors."""
 CLEAR = 2.0
 """Number of standard errors above which a difference is clear; chance exceeds it in one of 40 tables."""
-_BRIDGE = 0.6
-"""The mean distance between the empirical and the true distribution of n uniform numbers, times √n, is below this in 39
-of 40 draws."""
+_MEAN_DISTANCE_BY_CHANCE = 0.6
+"""√n times the mean distance between the empirical and the true distribution of n uniform numbers is below this in
+about 19 of 20 draws."""
 
 
 def too_few(n_rows: int) -> bool:
@@ -57,7 +57,9 @@ def rank_correlation(score: Floats, losses: Floats, *, n_errors: int) -> float |
 
 
 def calibration_error_by_chance(curve: ReliabilityCurve, n_rows: int, *, binned: bool) -> float:
-    """Return an upper bound of the calibration error of a perfectly calibrated model, valid in 39 of 40 tables.
+    """Return the calibration error that a perfectly calibrated model rarely exceeds.
+
+    It does in about one of 40 tables if binned, in about one of 20 otherwise.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def calibration_error_by_chance(curve: ReliabilityCurve, n_rows: int, *, binned:
         Whether each point of the curve has its own rows; if not, each point uses all rows.
     """
     if not binned:
-        return _BRIDGE / float(np.sqrt(n_rows))
+        return _MEAN_DISTANCE_BY_CHANCE / float(np.sqrt(n_rows))
     share = np.clip(curve.predicted, 0.01, 0.99)
     error = np.sqrt(share * (1.0 - share) / np.maximum(curve.weight * n_rows, 1.0))
     mean = float(np.sum(curve.weight * error) * np.sqrt(2.0 / np.pi))

@@ -50,7 +50,7 @@ struct ChainRecipe {
     double l2 = 3.0;
     double shrink = 0.0;          // gamma: each step multiplies the model by 1 - gamma * learning_rate
     double noise = 0.0;           // standard deviation of the Langevin noise on each gradient
-    double subsample = 1.0;       // share of the rows that each tree sees
+    double subsample = 1.0;       // share of the rows that each tree is trained on
     double variance_guard = 0.0;  // additional l2 for the log standard deviation, which then uses leave-one-out residuals
     double structure_rows = 0.0;  // number of rows that choose the splits of each tree; 0 for all rows
     int patience = 0;             // trees without a better evaluation loss before a chain stops; 0 for no early stopping

@@ -53,7 +53,7 @@ class Normal(Objective):
         unit *= unit
         unit *= shares
         scale = float(np.sqrt(unit.sum()))
-        return cls.around(location * size, scale * size)
+        return cls.with_checked_scale(location * size, scale * size)
 
     @classmethod
     def constant(cls, value: float) -> Self:
@@ -61,8 +61,8 @@ class Normal(Objective):
         return cls(value, _CONSTANT_TARGET_SCALE * (abs(value) or 1.0))
 
     @classmethod
-    def around(cls, mean: float, spread: float) -> Self:
-        """Return the objective with this location and scale; the square of the scale must be a finite number."""
+    def with_checked_scale(cls, mean: float, spread: float) -> Self:
+        """Return the objective with this location and scale; raise a ValueError if its square over- or underflows."""
         square = spread * spread
         if not (np.isfinite(square) and square > np.finfo(np.float64).tiny):
             message = f"y has a standard deviation of {spread:.3g}, whose square is not representable; rescale y"

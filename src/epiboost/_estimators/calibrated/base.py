@@ -1,4 +1,4 @@
-"""What both calibrated models share: the split of the calibration rows, conformal quantiles, files."""
+"""Base class of calibrated models: split of the calibration rows, conformal quantiles, model files."""
 
 import copy
 import math
@@ -13,17 +13,17 @@ from epiboost._estimators.base import BaseEpiBoost, UncertaintyModel
 from epiboost._estimators.saving import model_from_file
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
-from epiboost._posterior.conformal import check_share, conformal_quantile, rows_for
+from epiboost._posterior.conformal import check_share, conformal_quantile, min_rows_for_coverage
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Estimator, Floats, Integers, Table
 
-_FEWEST_ROWS = 4
-_STEPS = 20  # multiples of 1 / 20 are met exactly
-_LEEWAY = 0.15  # by which the share may differ for that
+_MIN_ROWS = 4  # at the default share, three for the guarantee and one for the scales
+_STEPS = 20  # coverages that are multiples of 1 / 20 are met exactly
+_LEEWAY = 0.15  # how far the share of rows may differ from the requested one to achieve that
 
 
 class BaseCalibrated(UncertaintyModel):
-    """What both calibrated models share; users see `CalibratedRegressor` and `CalibratedClassifier`."""
+    """Base class of calibrated models: split of the calibration rows, conformal quantiles, model files."""
 
     def __init__(self, estimator: Estimator, *, scale_share: float = 0.25, random_state: int | None = 0) -> None:
         self.estimator = estimator
@@ -101,13 +101,13 @@ class BaseCalibrated(UncertaintyModel):
         """Keep the fitted model: it is not trained here."""
         return type(self)(self.estimator, scale_share=self.scale_share, random_state=self.random_state)
 
-    def _parts(self, n_samples: int) -> tuple[Integers, Integers]:
-        """Return the rows that fit the scales, and those that give the guarantee."""
+    def _split_calibration_rows(self, n_samples: int) -> tuple[Integers, Integers]:
+        """Split the calibration rows at random: rows that fit the scales, and rows that give the guarantee."""
         check_share(self.scale_share, "scale_share")
-        if n_samples < _FEWEST_ROWS:
-            message = f"calibration needs at least {_FEWEST_ROWS} rows, got {n_samples}"
+        if n_samples < _MIN_ROWS:
+            message = f"calibration needs at least {_MIN_ROWS} rows, got {n_samples}"
             raise ValueError(message)
-        n_guarantee = _round_number(n_samples, 1.0 - self.scale_share)
+        n_guarantee = _n_guarantee_rows(n_samples, 1.0 - self.scale_share)
         order: Integers = np.random.default_rng(self.random_state).permutation(n_samples)
         return order[n_guarantee:], order[:n_guarantee]
 
@@ -123,12 +123,12 @@ class BaseCalibrated(UncertaintyModel):
 
     def _quantile(self, coverage: float) -> float:
         check_share(coverage, "coverage")
-        needed = rows_for(coverage)
+        needed = min_rows_for_coverage(coverage)
         if needed > len(self.scores_):
             message = (
                 f"a coverage of {coverage} cannot be guaranteed: it needs {needed} rows beside those that fit the "
                 f"scales, and there are {len(self.scores_)}; calibrate with "
-                f"{_rows_in_all(needed, 1.0 - self.scale_share)} rows in all"
+                f"{_n_calibration_rows(needed, 1.0 - self.scale_share)} rows in all"
             )
             raise ValueError(message)
         return conformal_quantile(self.scores_, coverage)
@@ -166,16 +166,16 @@ class BaseCalibrated(UncertaintyModel):
 
     @abstractmethod
     def _calibration_from_file(self, arrays: dict[str, AnyArray]) -> None:
-        """Set what `_calibration_to_file` gave, after checking it."""
+        """Check the arrays that `_calibration_to_file` returned, and set the fitted attributes."""
 
 
-def _round_number(n_samples: int, share: float) -> int:
+def _n_guarantee_rows(n_samples: int, share: float) -> int:
     """Return the number of rows that give the guarantee: about a share, one less than a multiple of 20 if possible.
 
     With n rows, a coverage is rounded up to a multiple of 1 / (n + 1), which widens the intervals. If n + 1 is a
     multiple of 20, the usual coverages 0.5, 0.8, 0.9 and 0.95 are met exactly.
 
-    >>> _round_number(69, 0.75), _round_number(10, 0.75), _round_number(1000, 0.75)
+    >>> _n_guarantee_rows(69, 0.75), _n_guarantee_rows(10, 0.75), _n_guarantee_rows(1000, 0.75)
     (59, 8, 759)
     """
     wanted = min(max(round(share * n_samples), 1), n_samples - 1)
@@ -184,13 +184,13 @@ def _round_number(n_samples: int, share: float) -> int:
     return min(near, key=lambda n: abs(n - wanted), default=wanted)
 
 
-def _rows_in_all(needed: int, share: float) -> int:
+def _n_calibration_rows(needed: int, share: float) -> int:
     """Return how many calibration rows are needed so that ``needed`` of them give the guarantee.
 
-    >>> _rows_in_all(9, 0.75), _rows_in_all(99, 0.75)
+    >>> _n_calibration_rows(9, 0.75), _n_calibration_rows(99, 0.75)
     (12, 132)
     """
     n_samples = max(math.ceil(needed / share), needed + 1)
-    while _round_number(n_samples, share) < needed:
+    while _n_guarantee_rows(n_samples, share) < needed:
         n_samples += 1
     return n_samples

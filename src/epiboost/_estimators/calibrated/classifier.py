@@ -95,7 +95,7 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
         """
         labels, posterior = self._rows(X, y)
         codes, parameters = label_codes(labels, self.classes_, name="y"), posterior.parameters
-        for_scales, for_guarantee = self._parts(len(codes))
+        for_scales, for_guarantee = self._split_calibration_rows(len(codes))
         self.temperature_: float = fit_temperature(parameters[:, for_scales], codes[for_scales])
         probability = temper(parameters, self.temperature_).mean(axis=0)
         self.scores_: Floats = np.sort(1.0 - probability[for_guarantee, codes[for_guarantee]])

@@ -15,19 +15,20 @@ from epiboost._posterior.conformal import Scales, fit_scales
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Floats, Table
 
-_ANY_COVERAGE = 1e-9
-"""Coverage of the interval whose middle is the median: any number of rows guarantees it."""
+_TINY_COVERAGE = 1e-9
+"""Coverage of the interval whose middle is the median; so small that any number of rows guarantees it."""
 
-_BEYOND_ROUNDING = 1.0 + 4.0 * float(np.finfo(np.float64).eps)
-"""Keeps the row whose score is the quantile inside its own interval although both are rounded."""
+_ROUNDING_MARGIN = 1.0 + 4.0 * float(np.finfo(np.float64).eps)
+"""Factor on interval widths: despite rounding, the row whose score is the quantile lies inside its interval."""
 
 
 class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
     """Regressor with prediction intervals of guaranteed coverage, for any distribution.
 
     The half-width of an interval is ``q * sqrt(constant + a * data + b * knowledge)``. The constant and the two scales
-    are fitted by maximum likelihood on one part of the calibration rows. q is the conformal quantile of the scaled
-    absolute residuals on the other part. `EpiBoostRegressor.calibrate` returns such a model.
+    are computed from one part of the calibration rows by a robust, regularised fit (see `fit_scales`). q is the
+    conformal quantile of the scaled absolute residuals on the other part. `EpiBoostRegressor.calibrate` returns such a
+    model.
 
     Uncertainties, the posterior and standard deviations are scaled in the same way. The guarantee is for the intervals:
     the likelihood of the scaled posterior may be worse than that of the model.
@@ -96,12 +97,12 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         """
         target, posterior = self._rows(X, y)
         residual, uncertainty = target - posterior.mean, posterior.uncertainty()
-        for_scales, for_guarantee = self._parts(len(target))
+        for_scales, for_guarantee = self._split_calibration_rows(len(target))
         self.scales_: Scales = fit_scales(
             residual[for_scales], uncertainty.data[for_scales], uncertainty.knowledge[for_scales]
         )
-        width = _width(self.scales_.variance(uncertainty.data, uncertainty.knowledge))
-        self.scores_: Floats = np.sort(np.abs(residual[for_guarantee]) / width[for_guarantee])
+        scale = _interval_scale(self.scales_.variance(uncertainty.data, uncertainty.knowledge))
+        self.scores_: Floats = np.sort(np.abs(residual[for_guarantee]) / scale[for_guarantee])
         return self
 
     @takes_dask
@@ -124,10 +125,11 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         ValueError
             If there are too few calibration rows to guarantee a coverage.
         """
-        quantile = self._quantiles(coverage) * _BEYOND_ROUNDING
+        quantile = self._quantiles(coverage) * _ROUNDING_MARGIN
         posterior = self.estimator_.predict_posterior(X)
         uncertainty = posterior.uncertainty()
-        width = np.multiply.outer(_width(self.scales_.variance(uncertainty.data, uncertainty.knowledge)), quantile)
+        scale = _interval_scale(self.scales_.variance(uncertainty.data, uncertainty.knowledge))
+        width = np.multiply.outer(scale, quantile)
         center = posterior.mean.reshape(-1, *[1] * quantile.ndim)
         return np.stack([center - width, center + width], axis=-1)
 
@@ -160,7 +162,7 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         flat = np.atleast_1d(levels)
         upper, middle = flat > 0.5, flat == 0.5  # noqa: PLR2004 (the middle)
         coverage = np.abs(2.0 * flat - 1.0)
-        ends = self.predict_interval(X, np.where(middle, _ANY_COVERAGE, coverage))
+        ends = self.predict_interval(X, np.where(middle, _TINY_COVERAGE, coverage))
         center = ends.mean(axis=2)
         quantiles = np.where(middle, center, np.where(upper, ends[:, :, 1], ends[:, :, 0]))
         return quantiles.reshape(-1, *levels.shape)
@@ -189,6 +191,6 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         self.scales_ = Scales(*scales.tolist())
 
 
-def _width(variance: Floats) -> Floats:
+def _interval_scale(variance: Floats) -> Floats:
     """Return the scale of each interval: positive, so that residuals can be divided by it."""
     return np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))

@@ -245,6 +245,6 @@ def _evaluated_chain(booster: LibraryObject, task: ChainTask) -> Chain:
     for end, raw in enumerate(stages, start=1):
         scores = raw.reshape(len(y), -1) * task.objective.steps.decay ** (end - booster.tree_count_)
         stopping.add(rows.objective.loss(scores, y, weight))
-        if stopping.is_over:
+        if stopping.should_stop:
             break
     return Chain(booster, stopping.trees_in_use(spec.n_estimators), stopping.losses)

@@ -43,7 +43,7 @@ def grow_chain(
         report_trees(1)
         if chain.rows.evaluation is not None:
             stopping.add(chain.evaluation_loss(evaluation_scores(), tree + 1))
-            if stopping.is_over:
+            if stopping.should_stop:
                 break
     return stopping.trees_in_use(chain.spec.n_estimators), stopping.losses
 
@@ -61,7 +61,7 @@ class EarlyStopping:
     >>> stopping = EarlyStopping(patience=2)
     >>> for loss in (3.0, 2.0, 2.5, 2.2):
     ...     stopping.add(loss)
-    >>> stopping.is_over, stopping.trees_in_use(100)
+    >>> stopping.should_stop, stopping.trees_in_use(100)
     (True, 2)
     """
 
@@ -71,14 +71,14 @@ class EarlyStopping:
         self.best = 0
 
     def add(self, loss: float) -> None:
-        """Note the loss after the next tree."""
+        """Record the loss after the next tree."""
         self.losses.append(loss)
         if loss < self.losses[self.best]:
             self.best = len(self.losses) - 1
 
     @property
-    def is_over(self) -> bool:
-        """Whether the chain is to stop."""
+    def should_stop(self) -> bool:
+        """Whether the chain should stop."""
         return self.patience is not None and len(self.losses) - 1 - self.best >= self.patience
 
     def trees_in_use(self, n_estimators: int) -> int:

@@ -32,7 +32,7 @@ class BoosterForest(abc.ABC):
     decay : float
         Factor c by which each step multiplies the score.
     n_codes : tuple of int
-        Number of codes per column, 0 for a column of numbers.
+        Number of codes per column, 0 for a numeric column.
     evaluation : array of shape (members, trees)
         Losses on the evaluation rows.
     """

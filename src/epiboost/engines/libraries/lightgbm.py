@@ -1,9 +1,8 @@
 """The engine over LightGBM: trees grown leaf by leaf, one tree per output and step.
 
 Where no split is worth its regularisation, LightGBM grows a tree with one leaf of value zero, and no tree at all if
-that happens for every output. The step of the chain is still due: all rows then move by the value of that one leaf, as
-with any other library. These uniform steps are kept beside LightGBM's model, with the number of its iterations after
-each step of the chain.
+that happens for every output. The chain still takes the step: every row's score changes by the value of a single leaf.
+These uniform steps are stored beside LightGBM's model, with the number of its iterations after each step of the chain.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -101,8 +101,8 @@ class Trees(NamedTuple):
 
     def trimmed(self) -> "Trees":
         """Return contiguous arrays without the trees that no member keeps."""
-        kept = int(self.n_trees.max())
-        feature, threshold, leaf = (np.ascontiguousarray(array[:, :kept]) for array in self[:3])
+        max_trees = int(self.n_trees.max())
+        feature, threshold, leaf = (np.ascontiguousarray(array[:, :max_trees]) for array in self[:3])
         return Trees(feature, threshold, leaf, self.n_trees, self.losses)
 
 
@@ -170,7 +170,7 @@ def train_on_cluster(table: ChainTable, seeds: AnyArray, progress: Progress) -> 
     """Train one chain per seed on the workers of the active cluster; the bits are those of `train_here`."""
     trees = table.recipe.trees
     members = list(enumerate(seeds.tolist()))
-    parts = fan_out(_member, table, members, lambda done: progress(done * trees, len(members) * trees))
+    parts = fan_out(_train_member, table, members, lambda done: progress(done * trees, len(members) * trees))
     return Trees(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
@@ -179,7 +179,7 @@ def _sample(codes: AnyArray, y: AnyArray, weight: AnyArray, counts: AnyArray) ->
     return native().Sample(np.ascontiguousarray(codes), y, weight, keys, counts)
 
 
-def _member(table: ChainTable, member: tuple[int, int], *, threads: int) -> Trees:
+def _train_member(table: ChainTable, member: tuple[int, int], *, threads: int) -> Trees:
     """Train one chain on a worker, given the member's index and seed."""
     index, seed = member
     seeds = np.array([seed], dtype=np.uint64)

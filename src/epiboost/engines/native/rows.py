@@ -22,7 +22,7 @@ _STATISTIC_BINS_OF_FEW_ROWS = 31  # and noisier still with few rows
 _MANY_ROWS = 16_000
 _MIN_ORDERS = 3  # random orders of the rows, if there are so many members
 _MAX_ENCODED_CELLS = 1 << 28  # cells of the encoded tables of all orders together, unless `_MIN_ORDERS` need more
-_MIN_SHARE_OF_TWINS = 0.5  # in a table of counts
+_MIN_SHARE_DIFFERING_IN_TARGET_ONLY = 0.5  # of the rows of a table of counts
 _COPIES_PER_ROW = 4  # on average; more as long as the table stays small
 _MANY_COPIES = 50_000
 
@@ -150,22 +150,22 @@ def _distinct_rows(data: Dataset, codes: Bytes, sizes: Integers) -> tuple[Intege
 def _are_counts(weight: Floats, copies: Integers, identity: Bytes, rows: Integers) -> bool:
     """Return whether weights are counts of equal rows, not importances, which often depend on the target.
 
-    In a table of counts, most rows have a twin that differs in the target only.
+    In a table of counts, most rows have another row that differs from them in the target only.
     """
     if (copies > 1).any() or (weight != np.floor(weight)).any() or (weight == 1.0).all() or len(weight) == 1:
         return False
     hashes = native().hash_rows(identity[rows])  # ascending, since rows are in canonical order
     same = hashes[1:] == hashes[:-1]
-    return bool((np.append(same, False) | np.append(False, same)).mean() > _MIN_SHARE_OF_TWINS)
+    return bool((np.append(same, False) | np.append(False, same)).mean() > _MIN_SHARE_DIFFERING_IN_TARGET_ONLY)
 
 
 def _split_copies(rows: Integers, weight: Floats, copies: AnyArray) -> tuple[Integers, Floats]:
     """Split merged rows into copies again, at most about `_COPIES_PER_ROW` per row.
 
-    In a random order, a merged row precedes or follows another with all its weight, which reveals the other's target.
-    Copies are shuffled among the other rows, as distinct rows are. Weights that are not counts are not split: the
-    copies of a row would see their own target.
+    Target statistics use the rows that come before in a random order. All of a merged row's weight falls before or
+    after another row, which leaks that row's target. Copies are shuffled among the other rows, as distinct rows are.
+    Weights that are not counts are not split: copies would leak their own target.
     """
-    most = max(_COPIES_PER_ROW * len(rows), _MANY_COPIES)
-    n_copies = np.maximum(np.floor(copies * min(1.0, most / copies.sum())), 1).astype(np.int64)
+    max_copies = max(_COPIES_PER_ROW * len(rows), _MANY_COPIES)
+    n_copies = np.maximum(np.floor(copies * min(1.0, max_copies / copies.sum())), 1).astype(np.int64)
     return np.repeat(rows, n_copies), np.repeat(weight / n_copies, n_copies)

@@ -108,7 +108,7 @@ class ForestEngine:
 
 
 def target_means(rows: LearningRows) -> Floats:
-    """Return the mean target of each code, shape (columns of categories, codes + 1); the last is for other codes."""
+    """Return the mean target of each code, shape (categorical columns, codes + 1); the last is for other codes."""
     means = np.full((len(rows.categories), max(rows.n_codes, default=0) + 1), np.nan)
     mean = float((rows.weight * rows.y).sum() / rows.total)
     for column_means, column in zip(means, rows.categories, strict=True):

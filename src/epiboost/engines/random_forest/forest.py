@@ -30,8 +30,8 @@ class SklearnForest:
     depth : int
         Levels of the deepest tree.
     n_codes : tuple of int
-        Number of codes per column, 0 for a column of numbers.
-    code_mean : array of shape (columns of categories, codes + 1)
+        Number of codes per column, 0 for a numeric column.
+    code_mean : array of shape (categorical columns, codes + 1)
         The number that each code is encoded as; the last is NaN, for codes that are unseen or missing.
     """
 
@@ -164,7 +164,7 @@ def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> 
         "values must be finite": bool(np.isfinite(arrays["value"]).all()),
         "depth must be a whole number": type(header["depth"]) is int and 0 <= header["depth"] <= nodes,
         "sizes must be whole numbers": all(type(size) is int and size >= 0 for size in sizes),
-        "code_mean must have one row per column of categories": arrays["code_mean"].shape
+        "code_mean must have one row per categorical column": arrays["code_mean"].shape
         == (sum(size > 0 for size in sizes), max(sizes, default=0) + 1),
     }
     require_facts(facts)

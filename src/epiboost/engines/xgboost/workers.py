@@ -88,7 +88,7 @@ class WorkerGroup:
         return True
 
     def _matrix(self) -> LibraryObject:
-        """Return a DaskQuantileDMatrix whose partitions are on the workers that `dealt` assigns them to."""
+        """Return a DaskQuantileDMatrix whose partitions are on the workers that `assign_workers` assigns them to."""
         arrays = require("dask.array", extra="dask", purpose=_PURPOSE)
         distributed = require("distributed", extra="dask", purpose=_PURPOSE)
         distributed.wait(self.parts)

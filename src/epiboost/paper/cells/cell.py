@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from epiboost._files.atomic import whole_file
+from epiboost._files.atomic import atomic_write
 
 FORMAT = 1
 _REQUIRED = ("results", "seconds", "protocol", "outside", "seed", "versions", "machine")
@@ -53,7 +53,7 @@ def write(folder: Path, key: CellKey, content: Mapping[str, Any]) -> Path:
     record["digest"] = _digest(record)
     path = folder / key.filename
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return path
 

@@ -18,14 +18,14 @@ import numpy as np
 from epiboost._typing import Floats
 
 _STEPS_PER_DEVIATION = 64
-_LARGEST_STEP = 32_767  # of a 16-bit integer
+_MAX_STEP = 32_767  # of a 16-bit integer
 
 
 def compress(values: Floats) -> dict[str, Any]:
     """Return values as compressed multiples of a step, with the step."""
     largest = float(np.abs(values).max())
-    is_integer = bool((values == np.rint(values)).all() and largest < _LARGEST_STEP)
-    step = 1.0 if is_integer else max(float(values.std()) / _STEPS_PER_DEVIATION, largest / _LARGEST_STEP)
+    is_integer = bool((values == np.rint(values)).all() and largest < _MAX_STEP)
+    step = 1.0 if is_integer else max(float(values.std()) / _STEPS_PER_DEVIATION, largest / _MAX_STEP)
     steps = np.rint(values / step).astype("<i2")
     planes = steps.view(np.uint8).reshape(-1, 2).T.tobytes()  # low bytes before high bytes: high bytes compress well
     return {"step": step, "steps": base64.b85encode(zlib.compress(planes, 9)).decode("ascii")}

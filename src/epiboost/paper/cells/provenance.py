@@ -40,8 +40,8 @@ def why_outdated(content: Content) -> str:
     return "" if revision == REVISION else f"revision {'unknown' if revision is None else revision}"
 
 
-def warnings_about(contents: Iterable[Content]) -> list[str]:
-    """Return messages about outdated cells, and about datasets whose cells were computed from different data."""
+def outdated_cell_messages(contents: Iterable[Content]) -> list[str]:
+    """Return messages about outdated cells and about datasets whose cells were computed from different data."""
     contents = list(contents)
     reasons = Counter(reason for reason in map(why_outdated, contents) if reason)
     counts = ", ".join(f"{count} with {reason}" for reason, count in sorted(reasons.items()))

@@ -16,7 +16,7 @@ from epiboost.paper.methods.inputs import EVALUATION, MethodInputs, MethodOutput
 
 _NETWORKS, _EPOCHS, _BATCH, _RATE, _ADVERSARIAL_SHIFT = 5, 40, 100, 0.1, 0.01
 _UNITS, _UNITS_IF_LARGE, _LARGE = 50, 100, 30_000
-_SMALLEST_VARIANCE = 1e-6
+_MIN_VARIANCE = 1e-6
 
 Tensor = LibraryObject
 
@@ -80,7 +80,7 @@ class Networks:
     def _outputs(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         first, first_bias, second, second_bias = self.weights
         outputs = self.torch.relu(rows @ first + first_bias) @ second + second_bias
-        return outputs[..., 0], self.torch.nn.functional.softplus(outputs[..., 1]) + _SMALLEST_VARIANCE
+        return outputs[..., 0], self.torch.nn.functional.softplus(outputs[..., 1]) + _MIN_VARIANCE
 
     def _initial_weights(self, inputs: int, outputs: int) -> Tensor:
         """Return random weights of variance 1 / inputs."""

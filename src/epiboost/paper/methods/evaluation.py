@@ -10,7 +10,7 @@ from epiboost.metrics import UndefinedScoreError, ood_auc_score, prediction_reje
 from epiboost.paper.cells.compression import compress
 from epiboost.paper.problem import Fold
 
-_SMALLEST_PROBABILITY = 1e-10  # a forest may give a class the probability 0; the paper's code has the same bound
+_MIN_PROBABILITY = 1e-10  # a forest may give a class the probability 0; the paper's code has the same bound
 _PERCENT = 100.0
 
 
@@ -59,7 +59,7 @@ def _losses(posterior: Posterior, fold: Fold) -> tuple[Floats | None, Floats]:
         return (-posterior.logpdf(fold.y_test) if posterior.family == "normal" else None), errors
     mean = posterior.mean
     probability = mean[np.arange(len(mean)), fold.y_test]
-    losses = -np.log(np.maximum(probability, _SMALLEST_PROBABILITY))
+    losses = -np.log(np.maximum(probability, _MIN_PROBABILITY))
     return losses, (mean.argmax(axis=1) != fold.y_test).astype(np.float64)
 
 

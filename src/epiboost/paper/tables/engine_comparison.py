@@ -45,17 +45,17 @@ def engine_comparison(engines: Mapping[str, Results]) -> str:
 def _line(dataset: str, metric: str, engines: Mapping[str, Results]) -> str | None:
     """Return a line of the table, or None if no fold is common to all engines."""
     common = {method: _common_folds(dataset, metric, method, engines) for method in _METHODS}
-    most = max(map(len, common.values()))
-    if not most:
+    max_folds = max(map(len, common.values()))
+    if not max_folds:
         return None
     shown = []
     for method, folds in common.items():
-        fewer = f" [{len(folds)}]" if len(folds) < most else ""
+        fewer = f" [{len(folds)}]" if len(folds) < max_folds else ""
         means = [_mean(results, dataset, metric, method, folds) for results in engines.values()]
         shown += ["" if value is None else _format(value, metric) + fewer for value in means]
         theirs = _published(dataset, metric, method)
         shown.append("" if theirs is None else _format(theirs, metric))
-    return f"| {DATASET_NAMES[dataset]} [{most}] | {METRIC_NAMES[metric]} | {' | '.join(shown)} |"
+    return f"| {DATASET_NAMES[dataset]} [{max_folds}] | {METRIC_NAMES[metric]} | {' | '.join(shown)} |"
 
 
 def _common_folds(dataset: str, metric: str, method: str, engines: Mapping[str, Results]) -> Integers:

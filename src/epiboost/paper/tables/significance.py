@@ -21,7 +21,7 @@ from scipy.stats import ttest_rel
 from epiboost._typing import Floats
 from epiboost.paper.protocol import SIGNIFICANCE
 
-_FEWEST_PAIRS = 2  # for a standard deviation
+_MIN_PAIRS = 2  # for a standard deviation
 
 
 def not_worse_than_best(samples: Mapping[str, Floats], *, smaller_is_better: bool) -> set[str]:
@@ -40,10 +40,10 @@ def not_worse_than_best(samples: Mapping[str, Floats], *, smaller_is_better: boo
         name: np.pad(values, (0, length - len(values)), constant_values=np.nan) for name, values in samples.items()
     }
     counts = {name: int(np.isfinite(values).sum()) for name, values in padded.items()}
-    most = max(counts.values())
+    max_count = max(counts.values())
     sign = 1.0 if smaller_is_better else -1.0
     losses = {name: sign * values for name, values in padded.items()}
-    best = min((name for name in losses if counts[name] == most), key=lambda name: float(np.nanmean(losses[name])))
+    best = min((name for name in losses if counts[name] == max_count), key=lambda name: float(np.nanmean(losses[name])))
     return {name for name in losses if name == best or not _is_worse(losses[name], losses[best])}
 
 
@@ -51,7 +51,7 @@ def _is_worse(losses: Floats, best: Floats) -> bool:
     """Return whether losses are significantly larger than the best ones; a single pair cannot be tested, and counts."""
     both = np.isfinite(losses) & np.isfinite(best)
     excess = losses[both] - best[both]
-    if len(excess) < _FEWEST_PAIRS:
+    if len(excess) < _MIN_PAIRS:
         return True
     if excess.mean() <= 0.0:
         return False

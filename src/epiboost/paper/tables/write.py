@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from epiboost._files.atomic import whole_file
+from epiboost._files.atomic import atomic_write
 from epiboost.paper.cells.cell import Content
 from epiboost.paper.experiments import ENGINES
 from epiboost.paper.tables import render
@@ -55,6 +55,6 @@ def engines_of(contents: Iterable[Content]) -> list[str]:
 
 def _write(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_text(text, encoding="utf-8")
     return path

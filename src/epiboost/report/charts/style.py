@@ -10,7 +10,7 @@ from epiboost._typing import Floats
 
 WIDTH, HEIGHT = 330, 230
 _SCALE = 1.4
-_FEW_DECADES, _FEWEST_TICKS, _MOST_TICKS = 3, 3, 7
+_FEW_DECADES, _MIN_TICKS, _MAX_TICKS = 3, 3, 7
 _TICK = (
     "datum.value == 0 ? '0' : abs(datum.value) >= 0.0001 && abs(datum.value) < 10000000 "
     "? format(datum.value, abs(datum.value) < 10000 ? ',.4~r' : ',.0f') : format(datum.value, '~e')"
@@ -83,8 +83,8 @@ def value_scale(values: Floats, floor: float) -> dict[str, Any]:
     steps = (1.0, 2.0, 5.0) if len(decades) <= _FEW_DECADES else (1.0,)
     ticks = np.multiply.outer(10.0**decades, steps).ravel()
     ticks = ticks[(ticks >= floor * (1.0 - _MARGIN)) & (ticks <= high * (1.0 + _MARGIN))]
-    thinned = ticks[:: -(-len(ticks) // _MOST_TICKS)] if len(ticks) else ticks
-    if len(thinned) < _FEWEST_TICKS:  # less than a decade: linear
+    thinned = ticks[:: -(-len(ticks) // _MAX_TICKS)] if len(ticks) else ticks
+    if len(thinned) < _MIN_TICKS:  # less than a decade: linear
         return {"zero": False, "nice": False, "domain": [floor * (1.0 - _MARGIN), high * (1.0 + _MARGIN)]}
     domain = [floor * (1.0 - _MARGIN), high * (1.0 + _MARGIN)]
     return {"type": "log", "nice": False, "domain": domain, "axis": {"values": thinned.tolist()}}

@@ -14,7 +14,7 @@ class Calibration:
     error : float
         Calibration error.
     error_by_chance : float
-        The calibration error of a perfectly calibrated model is below this in 39 of 40 tables of this size.
+        The calibration error of a perfectly calibrated model is rarely above this, see `calibration_error_by_chance`.
     width : float or None
         Mean width of the prediction intervals; None for a classifier.
     set_size : float or None

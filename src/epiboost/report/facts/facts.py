@@ -85,5 +85,5 @@ class Facts:
     parameters: tuple[tuple[str, str], ...]
 
     def __repr__(self) -> str:
-        """Return title and size; there are thousands of numbers."""
+        """Return title, task and number of rows; the numbers themselves would fill pages."""
         return f"Facts({self.title!r}, {self.task}, {self.n_rows:,} rows)"

@@ -10,7 +10,7 @@ from epiboost.report.predictions import PrecomputedModel, Predictions
 from epiboost.report.significance import too_few
 
 FALSE_ALARM_RATE = 0.05
-_FENCE = 1.5
+_TUKEY_FENCE = 1.5  # interquartile ranges
 
 
 def measure_out_of_domain(predictions: Predictions, new_values: NewValues, has_new_value: AnyArray) -> OutOfDomain:
@@ -32,7 +32,7 @@ def _outliers(knowledge: Floats) -> AnyArray:
     """Return which rows are outliers: log-uncertainty above the third quartile plus 1.5 interquartile ranges."""
     logarithm = np.log(np.maximum(knowledge, knowledge[knowledge > 0.0].min()))
     low, high = np.quantile(logarithm, [0.25, 0.75])
-    outliers: AnyArray = (logarithm > high + _FENCE * (high - low)) & (high > low)
+    outliers: AnyArray = (logarithm > high + _TUKEY_FENCE * (high - low)) & (high > low)
     return outliers
 
 

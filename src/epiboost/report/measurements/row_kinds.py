@@ -11,11 +11,11 @@ MAX_TABLE_ROWS = 80
 MAX_POINTS = 1500
 _MAX_OTHER_POINTS = 400
 
-_UNUSUAL = 2.0
-_RELEVANT_SHARE = 0.1
-_EXTREME = 100.0
-_NOISY = 1.5
-_HIGH_ENTROPY_SHARE = 0.5
+_UNUSUAL = 2.0  # times the usual value; a rule of thumb
+_RELEVANT_SHARE = 0.1  # of the total uncertainty; with less, the row is uncertain for other reasons
+_EXTREME = 100.0  # times the usual value: the row is unfamiliar even if noise makes up most of the total
+_NOISY = 1.5  # times the median data uncertainty; a rule of thumb
+_HIGH_ENTROPY_SHARE = 0.5  # of the largest possible entropy
 
 
 def row_kinds(predictions: Predictions) -> tuple[RowKind, ...]:

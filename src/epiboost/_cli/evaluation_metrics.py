@@ -13,7 +13,7 @@ import numpy as np
 
 from epiboost import metrics
 from epiboost._estimators.calibrated import CalibratedClassifier, CalibratedRegressor
-from epiboost._files.atomic import whole_file
+from epiboost._files.atomic import atomic_write
 from epiboost._inputs.labels import label_codes
 from epiboost._optional import require
 from epiboost._posterior.posterior import Posterior
@@ -156,7 +156,7 @@ def write_json(result: Evaluation, path: Path) -> None:
     content["figures"] = {
         name: value if value is not None and np.isfinite(value) else None for name, value in result.figures.items()
     }
-    with whole_file(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
 
@@ -195,7 +195,7 @@ def draw(estimator: Estimator, X: Table, y: AnyArray, X_ood: Table | None, folde
         figure = figure_class(figsize=(_PANEL[0] * n_panels, _PANEL[1]), layout="constrained")
         display(np.ravel(figure.subplots(1, n_panels)))
         path = folder / f"{name}.png"
-        with whole_file(path) as draft:
+        with atomic_write(path) as draft:
             figure.savefig(draft, dpi=_DOTS_PER_INCH, format="png")
         paths.append(path)
     return paths
