@@ -11,8 +11,8 @@ from epiboost._encoding.crosses import MAX_ROWS, Candidate, screen_columns, sele
 from epiboost._encoding.encoding import Encoding
 from epiboost._encoding.intervals import Intervals
 from epiboost._encoding.lookup import ValueLookup, codes_of, keys_of
-from epiboost._encoding.low_cardinality import frequency_encoding, ordinal_encodings
-from epiboost._encoding.target_statistics import full_means, ordered_means
+from epiboost._encoding.low_cardinality import ordinal_encodings
+from epiboost._encoding.target_statistics import frequency_encoding, full_means, ordered_means
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 
 _MAX_LOW_CARDINALITY = 24  # values of a column that is not target encoded

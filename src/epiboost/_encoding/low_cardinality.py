@@ -1,6 +1,4 @@
-"""Encodings that are the same for every row of a value: ordinal encodings of few values, and frequencies."""
-
-from typing import Literal
+"""Ordinal encodings of columns with few values, the same for every row of a value."""
 
 import numpy as np
 
@@ -38,24 +36,6 @@ def ordinal_encodings(category: Integers, rows: Floats, targets: Floats, weight:
         mean = full_means(category, target, weight, len(rows), prior=prior)
         encodings.append(np.append(np.where(is_common, mean, prior), prior))
     return [*(encodings or [_ranks(np.arange(len(rows)))]), _ranks(np.argsort(rows, kind="stable"))]
-
-
-def frequency_encoding(rows: Floats, *, unseen: Literal["median", "zero"]) -> Floats:
-    """Return the rounded logarithm of each value's frequency and, last, that of unseen values; shape (m + 1,).
-
-    It is rounded to half powers of two, which is too coarse to identify one of many values.
-
-    Parameters
-    ----------
-    rows : array of shape (m,)
-        Number of rows per value.
-    unseen : {"median", "zero"}
-        Frequency of unseen values: the median over rows, or zero, as is usual for a cross of rare values.
-    """
-    order = np.argsort(rows, kind="stable")
-    median = order[np.searchsorted(np.cumsum(rows[order]), 0.5 * rows.sum())]
-    last = rows[median] if unseen == "median" else 0.0
-    return np.round(2.0 * np.log2(1.0 + np.append(rows, last)))
 
 
 def _means_differ(category: Integers, targets: Floats, is_common: AnyArray) -> bool:

@@ -171,8 +171,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
             raise ValueError(message)
         check_data(engine, str(self.engine), data)
-        self._set_columns(schema.with_ranges(data.X) if isinstance(data.X, np.ndarray) else schema)
-        self.target_ = target
+        if isinstance(data.X, np.ndarray):
+            schema = schema.with_ranges(data.X)
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        self.__dict__.update(schema.estimator_attributes(), target_=target)
         rows = [data]
         del data  # the engine gets the only reference, so that it can free a large table
         with progress_bar("Training") if self.verbose else nullcontext(_ignore_progress) as progress:
@@ -260,7 +262,6 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         model = cls(**header["parameters"])
         for name, value in fitted_attributes(model, header, arrays).items():
             setattr(model, name, value)
-        model._set_columns(model.schema_)
         return model
 
 

@@ -59,7 +59,7 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
     )
     _check_shape(forest, recipe, schema, target)
     return {
-        "schema_": schema,
+        **schema.estimator_attributes(),
         "target_": target,
         "forest_": forest,
         "prefixes_": recipe.prefixes,

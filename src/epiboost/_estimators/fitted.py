@@ -22,14 +22,6 @@ class FittedAttributes:
     n_features_in_: int
     feature_names_in_: AnyArray
 
-    def _set_columns(self, schema: ColumnSchema) -> None:
-        """Set the schema, and the number and names of the columns as scikit-learn calls them."""
-        self.schema_ = schema
-        self.n_features_in_ = schema.n_features
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        if schema.names is not None:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-
     @property
     def categories_(self) -> list[AnyArray | None]:
         """Categories of each column, in the order of their codes; None for a numeric column."""

@@ -162,6 +162,13 @@ class ColumnSchema:
         low[is_categorical] = high[is_categorical] = np.nan
         return replace(self, ranges=FeatureRanges(low, high, missing | is_categorical))
 
+    def estimator_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes of an estimator: the schema, and what scikit-learn calls its parts."""
+        attributes: dict[str, Any] = {"schema_": self, "n_features_in_": self.n_features}
+        if self.names is not None:
+            attributes["feature_names_in_"] = np.array(self.names, dtype=object)
+        return attributes
+
     def to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Return the header and the arrays of a model file."""
         categories, texts = categories_to_file(self.categories)

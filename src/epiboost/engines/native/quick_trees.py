@@ -7,7 +7,6 @@ import numpy as np
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
-from epiboost._progress import no_progress
 from epiboost._typing import Floats
 from epiboost.engines.native.chains import ChainRecipe, chain_table, train_here
 from epiboost.engines.native.forest import NativeForest
@@ -68,7 +67,7 @@ class QuickTrees:
         rows = bin_numeric_rows(data, spec.max_bins, self.threads)
         steps = step_sizes(spec, rows.objective, float(rows.weight.sum()))
         table = chain_table(rows, None, ChainRecipe.of(spec, rows.objective, steps))
-        trees = train_here(table, np.array([spec.seed], dtype=np.uint64), self.threads, no_progress)
+        trees = train_here(table, np.array([spec.seed], dtype=np.uint64), self.threads, lambda _done, _total: None)
         trees = trees.trimmed()
         return NativeForest(
             bins=rows.bins,
