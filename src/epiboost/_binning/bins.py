@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epiboost._files.checks import require_arrays, require_facts
+from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 

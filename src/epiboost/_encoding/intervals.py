@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epiboost._binning.bins import Bins
-from epiboost._files.checks import require_facts
+from epiboost._files.requirements import require_facts
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 
 _MAX_INTERVALS = 63  # a cross with more values would have too few rows per value

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from epiboost._encoding.crosses import joint_keys
-from epiboost._files.checks import require_arrays, require_facts
+from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._native import KeyIndex, native
 from epiboost._typing import AnyArray, Floats, Integers
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from epiboost._boosting.recipe import Recipe
 from epiboost._estimators.provenance import Provenance
-from epiboost._files.checks import require_facts
+from epiboost._files.requirements import require_facts
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
 from epiboost._typing import AnyArray

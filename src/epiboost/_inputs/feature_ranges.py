@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epiboost._files.checks import require_arrays, require_facts
+from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._typing import AnyArray, Floats
 
 MARGIN = 0.1

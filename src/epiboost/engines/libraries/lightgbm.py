@@ -17,7 +17,7 @@ from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.rows import LearningRows
 from epiboost._boosting.step_sizes import StepSizes
 from epiboost._boosting.variance_guard import with_variance_guard
-from epiboost._files.checks import require_facts
+from epiboost._files.requirements import require_facts
 from epiboost._typing import AnyArray, Bytes, Floats, Integers, LibraryObject
 from epiboost.engines.libraries.chain import Chain, grow_chain
 from epiboost.engines.libraries.engine import ChainTask, LibraryEngine, Settings, library_module

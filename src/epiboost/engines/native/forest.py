@@ -13,7 +13,7 @@ from epiboost._boosting.recipe import MAX_DEPTH, thread_count
 from epiboost._boosting.truncation import check_prefixes
 from epiboost._encoding.binned import BinnedEncoding
 from epiboost._encoding.encoding import Encoding
-from epiboost._files.checks import require_arrays, require_facts
+from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._native import Predictor, native
 from epiboost._typing import AnyArray, Bytes, Family, Floats
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from epiboost._boosting.objectives import Objective, objective_from_header
 from epiboost._boosting.truncation import check_prefixes, forest_parts
-from epiboost._files.checks import require_arrays, require_facts
+from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._typing import AnyArray, Family, Floats, Integers
 from epiboost.engines.base import check_width
 
