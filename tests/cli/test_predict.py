@@ -139,5 +139,5 @@ def test_a_random_forest_is_predicted_and_evaluated_by_its_knowledge(rows, write
     assert predicted.read_text().splitlines()[0] == '"prediction","knowledge"'
     figures = epiboost("evaluate", model, table, "--target", "price", "--ood", table)
     assert figures.exit_code == 0
-    assert "OOD AUC, knowledge" in figures.stdout
+    assert "out-of-domain AUC, knowledge" in figures.stdout
     assert "total" not in figures.stdout

@@ -128,9 +128,9 @@ def test_missing_calibration_targets_are_refused(models):
 def test_models_that_cannot_be_calibrated_are_refused(models):
     with pytest.raises(NotFittedError):
         EpiBoostRegressor().calibrate(X, Y)
-    with pytest.raises(ValueError, match="CalibratedRegressor calibrates a normal model"):
+    with pytest.raises(ValueError, match="CalibratedRegressor calibrates a fitted EpiBoostRegressor"):
         CalibratedRegressor(models["classifier"]).fit(X, Y)
-    with pytest.raises(ValueError, match="CalibratedClassifier calibrates a categorical model"):
+    with pytest.raises(ValueError, match="CalibratedClassifier calibrates a fitted EpiBoostClassifier"):
         CalibratedClassifier("model").fit(X, Y)
     with pytest.raises(ValueError, match="scale_share must be a number strictly between 0 and 1, got 1"):
         CalibratedRegressor(models["regressor"], scale_share=1.0).fit(X, Y)

@@ -93,7 +93,7 @@ def test_dates_as_the_target_of_a_regression_are_refused(y):
 
 @pytest.mark.parametrize("y", [["a"] * 60, np.array(["1", "x"] * 30, dtype=object), pl.Series(["a"] * 60)])
 def test_text_as_the_target_of_a_regression_is_refused(y):
-    with pytest.raises(ValueError, match="could not convert string to float"):
+    with pytest.raises(ValueError, match="y must hold numbers; could not convert string to float"):
         small_regressor().fit(X, y)
 
 

@@ -22,7 +22,7 @@ ONES = np.ones(60)
         (np.ones((60, 1)), r"shape \(60,\); got shape \(60, 1\)"),
         (np.ones((60, 2)), r"shape \(60,\); got shape \(60, 2\)"),
         (ONES + 1j, "Complex data not supported"),
-        (["a"] * 60, "could not convert string to float"),
+        (["a"] * 60, "sample_weight must hold numbers; could not convert string to float"),
     ],
 )
 def test_invalid_weights_are_refused(estimator, weight, fault):

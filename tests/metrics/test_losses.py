@@ -60,7 +60,7 @@ class TestCrps:
             crps_loss(np.full(3, 1e308), np.tile([0.0, 1.0], (3, 1)))
 
     def test_a_posterior_of_classes_is_refused(self):
-        with pytest.raises(ValueError, match="prediction must be normal, got a categorical"):
+        with pytest.raises(ValueError, match="prediction must be normal, as from a regressor, got categorical"):
             crps_loss(Y, CATEGORICAL)
 
 

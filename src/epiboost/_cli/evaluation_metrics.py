@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from epiboost import metrics
+from epiboost._cli.formatting import count
 from epiboost._estimators.calibrated import CalibratedClassifier, CalibratedRegressor
 from epiboost._files.atomic import atomic_write
 from epiboost._inputs.labels import label_codes
@@ -39,11 +40,11 @@ _HEADINGS = {
     "width": "mean width of prediction intervals",
     "set_coverage": "coverage of prediction sets",
     "set_size": "mean size of prediction sets",
-    "prr_total": "PRR, total uncertainty",
-    "prr_knowledge": "PRR, knowledge uncertainty",
-    "ood_auc_total": "OOD AUC, total uncertainty",
-    "ood_auc_knowledge": "OOD AUC, knowledge uncertainty",
-    "ood_fpr95_knowledge": "OOD false positive rate at 95 % recall, knowledge",
+    "prr_total": "prediction-rejection ratio, total uncertainty",
+    "prr_knowledge": "prediction-rejection ratio, knowledge uncertainty",
+    "ood_auc_total": "out-of-domain AUC, total uncertainty",
+    "ood_auc_knowledge": "out-of-domain AUC, knowledge uncertainty",
+    "ood_fpr95_knowledge": "out-of-domain false positive rate at 95 % recall, knowledge",
 }
 
 
@@ -139,7 +140,7 @@ def evaluate(
 def show(result: Evaluation) -> None:
     """Print the metrics as a table."""
     console = require("rich.console", extra="cli", purpose="printing a table").Console()
-    title = f"{result.task.capitalize()} of {result.n_rows} rows"
+    title = f"{result.task.capitalize()} of {count(result.n_rows, 'row')}"
     if result.n_outside:
         title += f", {result.n_outside} out-of-domain rows"
     table = require("rich.table", extra="cli", purpose="printing a table").Table("metric", title=title)

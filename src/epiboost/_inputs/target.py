@@ -88,7 +88,13 @@ class Numbers(Target):
                 message = f"y holds dates or durations ({y.dtype}); turn them into numbers, say days since a fixed day"
                 raise ValueError(message)
         dtype = np.float64 if y.dtype.kind in "OUS" else None
-        values = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")
+        try:
+            values = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")
+        except ValueError as error:
+            if "convert string" not in str(error):
+                raise
+            message = f"y must hold numbers; {error}. Labels are for EpiBoostClassifier"
+            raise ValueError(message) from error
         return np.asarray(column_or_1d(values, warn=True), dtype=np.float64)
 
     @classmethod

@@ -25,7 +25,13 @@ def row_weights(sample_weight: Column, n_samples: int) -> Floats:
         return np.ones(n_samples)
     if np.isscalar(sample_weight):
         sample_weight = np.full(n_samples, sample_weight)
-    weight: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    try:
+        weight: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    except ValueError as error:
+        if "convert string" not in str(error):
+            raise
+        message = f"sample_weight must hold numbers; {error}"
+        raise ValueError(message) from error
     if weight.shape != (n_samples,):
         message = f"sample_weight must hold one number per row, shape ({n_samples},); got shape {weight.shape}"
         raise ValueError(message)

@@ -9,7 +9,8 @@ least k / (n + 1), whatever the model and the distribution. `conformal_quantile`
 explains of the residuals. Few rows are enough: the fit is robust, by the likelihood of Student's t with four degrees of
 freedom, and regularised towards equal parts by a prior that is worth a few rows.
 
-The rows that scales are fitted to must not be those that conformal quantiles are computed from.
+The rows that scales are fitted to must not be those that conformal quantiles are computed from. Intervals and sets are
+made of both in `epiboost._estimators.calibrated`.
 """
 
 import math

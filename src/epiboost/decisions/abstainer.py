@@ -260,13 +260,13 @@ class Abstainer(BaseDecision):
     def _why_not_met(self, candidates: Candidates) -> str:
         if self.max_error is None:
             return (
-                f"no threshold accepts rows at coverage={self.coverage}: too many rows have the same uncertainty; "
-                "every row is rejected"
+                f"every row is rejected: no threshold accepts rows at coverage={self.coverage}, since too many rows "
+                "have the same uncertainty"
             )
         reason = why_none_passed(candidates, self.max_error, 1.0 - self.confidence)
         return (
-            f"an error rate of at most {self.max_error} cannot be shown at a confidence of {self.confidence}: "
-            f"{reason}; every row is rejected"
+            f"every row is rejected: an error rate of at most {self.max_error} cannot be shown at a confidence of "
+            f"{self.confidence}: {reason}"
         )
 
     def _set_threshold(self, candidates: Candidates, chosen: int | None, *, n_rows: int) -> None:

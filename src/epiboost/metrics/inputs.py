@@ -94,6 +94,13 @@ def check_weight(sample_weight: npt.ArrayLike | None, n_samples: int) -> Floats:
     return weight
 
 
+_SOURCES: dict[Family, str] = {
+    "normal": "normal, as from a regressor",
+    "categorical": "categorical, as from a classifier",
+    "mean": "a mean without a spread, as from a random forest for regression",
+}
+
+
 def check_prediction(prediction: Prediction, family: Family | None) -> Posterior:
     """Return the prediction as a posterior; an array of shape (samples, outputs) has a single member.
 
@@ -102,7 +109,7 @@ def check_prediction(prediction: Prediction, family: Family | None) -> Posterior
     """
     if isinstance(prediction, Posterior):
         if family is not None and prediction.family != family:
-            message = f"prediction must be {family}, got a {prediction.family} posterior"
+            message = f"prediction must be {_SOURCES[family]}, got {_SOURCES[prediction.family]}"
             raise ValueError(message)
         posterior = prediction
     elif family is None:

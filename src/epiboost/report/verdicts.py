@@ -1,4 +1,4 @@
-"""The verdicts on the first screen: all rules and their thresholds.
+"""The verdicts on the first screen: their rules and thresholds.
 
 Accuracy, calibration and abstention are judged here, out-of-domain rows in `epiboost.report.ood_verdict`. The cards
 (`epiboost.report.cards`) only put a verdict into sentences. A verdict needs a difference that chance does not explain,

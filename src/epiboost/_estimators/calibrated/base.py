@@ -150,7 +150,8 @@ class BaseCalibrated(UncertaintyModel):
         """Keep a copy of the model as it is now: a later fit of the model does not change the copy."""
         family = self._target_type.family
         if not isinstance(self.estimator, BaseEpiBoost) or self.estimator._target_type.family != family:
-            message = f"{type(self).__name__} calibrates a {family} model of this package, got {self.estimator!r}"
+            kind = "EpiBoostRegressor" if family == "normal" else "EpiBoostClassifier"
+            message = f"{type(self).__name__} calibrates a fitted {kind}, got {self.estimator!r}"
             raise ValueError(message)
         self.estimator._require_fitted()
         self.estimator_ = copy.copy(self.estimator)
