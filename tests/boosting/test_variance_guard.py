@@ -71,3 +71,15 @@ def test_the_guard_keeps_the_spread_of_a_small_table(library):
     )
     assert without < 0.3
     assert 0.6 < with_guard < 2
+
+
+@pytest.mark.parametrize("engine", ["native", "lightgbm", "xgboost"])
+def test_the_variance_of_rows_with_many_copies_is_near_the_truth(engine):
+    if engine != "native":
+        pytest.importorskip(engine)
+    random = np.random.default_rng(0)
+    table = random.integers(0, 3, size=(4000, 3)).astype(float)
+    rate = np.exp(0.5 * table[:, 0] - 0.3 * table[:, 1])
+    counts = random.poisson(rate).astype(float)
+    model = EpiBoostRegressor(engine=engine, n_members=2, n_estimators=150, random_state=0).fit(table, counts)
+    assert 0.8 < (model.predict_uncertainty(table).data / rate).mean() < 2.0

@@ -197,8 +197,9 @@ def train(bins, counts, y, weight, keys, recipe, seed):
         values = -rate * mean_gradient(sums, sizes[:, None] + l2)
         decay = 1 - recipe.shrink * rate
         moved = decay * moved + values[leaf]
+        one_copy = np.minimum(drawn_weight, 1.0)  # a weight above one counts merged copies, of which the others stay
         leave_one_out = decay * leave_one_out - rate * mean_gradient(
-            sums[leaf, 0] - drawn_weight * raw[:, 0], sizes[leaf] - drawn_weight + recipe.l2
+            sums[leaf, 0] - one_copy * raw[:, 0], sizes[leaf] - one_copy + recipe.l2
         )
         chain.feature.append(features)
         chain.threshold.append(thresholds)

@@ -67,8 +67,9 @@ class GuardedObjective:
         correction = decay**tree * (mean - self.leave_one_out_score)
         gradient, hessian = self.chain.gradients(raw, tree, LEAVE_ONE_OUT_FACTOR * correction)
         weight = hessian[:, 0]
+        one_copy = np.minimum(weight, 1.0)  # a weight above one counts merged copies, of which the others stay
         start = self.chain.rows.objective.start[0]
-        noiseless = decay ** -(tree + 1) * weight * (start + decay**tree * mean - self.chain.rows.y)
+        noiseless = decay ** -(tree + 1) * one_copy * (start + decay**tree * mean - self.chain.rows.y)
         self.last_step = mean, gradient[:, 0].copy(), noiseless, weight.copy()
         return gradient, hessian
 
@@ -77,7 +78,7 @@ class GuardedObjective:
     ) -> None:
         """Apply the last tree to the leave-one-out scores of the mean."""
         sums, sizes = self.leaf_sums(mean, before, gradient, weight)
-        others = np.maximum(sizes - weight + self.chain.steps.l2, 0.0)
+        others = np.maximum(sizes - np.minimum(weight, 1.0) + self.chain.steps.l2, 0.0)
         step = np.divide(sums - noiseless, others, out=np.zeros_like(sums), where=others > 1e-9 * sizes)
         self.leave_one_out_score -= self.chain.steps.rate * step
 

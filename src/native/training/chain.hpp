@@ -135,8 +135,9 @@ class Chain {
         }
     }
 
-    // The leave-one-out mean score: each row's gradient is removed from the value of its leaf. Approximates the prediction
-    // of a model that was not trained on the row.
+    // The leave-one-out mean score: the gradient of one copy of each row is removed from the value of its leaf. Approximates
+    // the prediction of a model that was not trained on the row. A weight above one counts merged copies of equal rows: a
+    // row among them has the others as neighbours, and they stay.
     void update_leave_one_out(ThreadGroup group, const LeafValues::Result& leaves, float scale, const Scores& scores) {
         const float rate = scale * static_cast<float>(recipe_.learning_rate);
         std::vector<float> gradient(leaves.weight.size());
@@ -156,8 +157,9 @@ class Chain {
             const float* y = context_.target.y.data() + row;
             float* __restrict leave_one_out = leave_one_out_.data() + row;
             for (std::size_t i = 0; i < block; ++i) {
-                const float own_gradient = weight[i] * (scores.at(0, row + i) - y[i]);
-                const float others = leaf_size[i] - weight[i];
+                const float one_copy = weight[i] < 1.0f ? weight[i] : 1.0f;
+                const float own_gradient = one_copy * (scores.at(0, row + i) - y[i]);
+                const float others = leaf_size[i] - one_copy;
                 const float value = rate * (leaf_gradient[i] - own_gradient) / (others > 1e-20f ? others : 1.0f);
                 leave_one_out[i] -= others > 1e-20f ? value : 0.0f;
             }
