@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epiboost._posterior.conformal import conformal_quantile
+from epiboost._estimators.conformal import conformal_quantile
 from epiboost.metrics import interval_coverage_score, interval_width
 from tests.support.calibration import HELD_OUT, LABELS, TARGETS, TEST, N, X, Y
 

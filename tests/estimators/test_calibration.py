@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from epiboost import CalibratedClassifier, CalibratedRegressor, EpiBoostRegressor
-from epiboost._posterior.conformal import fit_scales, fit_temperature, temper
+from epiboost._estimators.conformal import fit_scales, fit_temperature, temper
 from epiboost.metrics import interval_coverage_score, negative_log_likelihood_loss
 from tests.support.calibration import HELD_OUT, LABELS, TARGETS, TEST, TRAIN, X, Y
 from tests.support.models import small_classifier, small_regressor

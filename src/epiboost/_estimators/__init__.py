@@ -1,1 +1,1 @@
-"""The scikit-learn estimators, calibrated models and their files."""
+"""The scikit-learn estimators, conformal calibration, calibrated models and their files."""

@@ -1,1 +1,1 @@
-"""The posterior of a model, its uncertainty split into data and knowledge, and conformal calibration."""
+"""The posterior of a model, and its uncertainty split into data and knowledge."""

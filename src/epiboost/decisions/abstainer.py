@@ -11,11 +11,11 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
+from epiboost._estimators.conformal import check_share
+from epiboost._estimators.unwrap import UnwrappedModel, unwrap
 from epiboost._inputs.labels import label_codes
-from epiboost._posterior.conformal import check_share
 from epiboost._posterior.parameters import real_numbers
 from epiboost._posterior.uncertainty import Measure, check_measure
-from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._typing import AnyArray, Column, Estimator, Table
 from epiboost.decisions.base import BaseDecision, predict_measure
 from epiboost.decisions.thresholds import (

@@ -18,8 +18,8 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from epiboost._estimators.unwrap import unwrap
 from epiboost._posterior.posterior import Posterior
-from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import Estimator, Floats, Integers, Table
 
 Strategy: TypeAlias = Literal["knowledge", "total", "random"]

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from epiboost._posterior.conformal import check_share, conformal_quantile
+from epiboost._estimators.conformal import check_share, conformal_quantile
+from epiboost._estimators.unwrap import UnwrappedModel, unwrap
 from epiboost._posterior.uncertainty import Measure, check_measure
-from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._typing import Column, Estimator, Floats, Integers, Table
 from epiboost.decisions.base import BaseDecision, predict_measure
 from epiboost.decisions.drift import DriftTest

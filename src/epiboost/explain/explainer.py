@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from epiboost._estimators.unwrap import UnwrappedModel, unwrap
 from epiboost._inputs.user_table import fitted_feature_names, original_values
-from epiboost._posterior.unwrap import UnwrappedModel, unwrap
 from epiboost._progress import progress_bar
 from epiboost._typing import AnyArray, Estimator, Table
 from epiboost.explain.attribution import Attribution, Unit

@@ -23,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._estimators.calibrated import CalibratedRegressor
-from epiboost._posterior.conformal import check_share
+from epiboost._estimators.conformal import check_share
+from epiboost._estimators.unwrap import unwrap
 from epiboost._posterior.uncertainty import Measure, check_measure
-from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import Column, Estimator, Floats, Table
 from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve
 from epiboost.metrics.detection import ood_auc_score, ood_average_precision_score, ood_false_positive_rate

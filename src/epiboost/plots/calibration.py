@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
+from epiboost._estimators.unwrap import unwrap
 from epiboost._posterior.posterior import Posterior
-from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import AnyArray, Column, Estimator, Family, LibraryObject, Table
 from epiboost.metrics.calibration import ReliabilityCurve, reliability_curve
 from epiboost.metrics.inputs import Prediction

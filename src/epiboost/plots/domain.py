@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
+from epiboost._estimators.unwrap import unwrap
 from epiboost._posterior.uncertainty import Measure, check_measure
-from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import Estimator, Floats, Table
 from epiboost.metrics.detection import check_is_out, ood_auc_score
 from epiboost.metrics.inputs import check_values

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from epiboost._estimators.unwrap import unwrap
 from epiboost._posterior.uncertainty import Uncertainty
-from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import Estimator
 from epiboost.datasets import Heart
 from epiboost.plots.maps import HeatMap, MapDisplay

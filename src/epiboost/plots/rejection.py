@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy.typing as npt
 
+from epiboost._estimators.unwrap import unwrap
 from epiboost._posterior.uncertainty import Uncertainty
-from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import Column, Estimator, Floats, LibraryObject, Table
 from epiboost.metrics.ranking import Loss, RejectionCurve, UndefinedScoreError, rejection_curve
 from epiboost.plots.base import Display

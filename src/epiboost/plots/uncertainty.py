@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from epiboost._estimators.unwrap import unwrap
 from epiboost._posterior.uncertainty import Uncertainty
-from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import Estimator, Floats, Table
 from epiboost.plots.base import Display
 from epiboost.plots.style import BLUE, ORANGE, hide_spines, set_log_scale

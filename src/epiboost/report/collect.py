@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from epiboost._posterior.unwrap import unwrap
+from epiboost._estimators.unwrap import unwrap
 from epiboost._typing import AnyArray, Column, Estimator, Table
 from epiboost.report.facts import Driver, Facts
 from epiboost.report.formatting import text

@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._estimators.base import takes_dask
 from epiboost._estimators.calibrated.base import BaseCalibrated
+from epiboost._estimators.conformal import fit_temperature, temper
 from epiboost._estimators.predictions import ClassPredictions
 from epiboost._inputs.labels import label_codes
 from epiboost._inputs.target import Classes
-from epiboost._posterior.conformal import fit_temperature, temper
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Floats, Table
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from epiboost import metrics
 from epiboost._estimators.calibrated import CalibratedClassifier, CalibratedRegressor
+from epiboost._estimators.unwrap import UnwrappedModel
 from epiboost._inputs.labels import label_codes
-from epiboost._posterior.unwrap import UnwrappedModel
 from epiboost._typing import AnyArray, Table
 from epiboost.metrics import ReliabilityCurve
 from epiboost.report.facts import Calibration

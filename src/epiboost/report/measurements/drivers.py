@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from epiboost._estimators.unwrap import unwrap
 from epiboost._inputs.user_table import select_rows
 from epiboost._posterior.uncertainty import Measure
-from epiboost._posterior.unwrap import unwrap
 from epiboost._typing import AnyArray, Estimator, Floats, Integers, Table
 from epiboost.explain import Attribution
 from epiboost.explain.explainer import attribute_all

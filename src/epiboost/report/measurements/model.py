@@ -5,8 +5,8 @@ import numpy as np
 from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.provenance import VERSIONS
+from epiboost._estimators.unwrap import UnwrappedModel
 from epiboost._inputs.user_table import fitted_feature_names
-from epiboost._posterior.unwrap import UnwrappedModel
 from epiboost._typing import Estimator
 from epiboost.report.formatting import count, number, text, unique_names
 from epiboost.report.predictions import Predictions

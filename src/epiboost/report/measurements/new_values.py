@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from epiboost._estimators.unwrap import UnwrappedModel
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.user_table import fitted_feature_names
-from epiboost._posterior.unwrap import UnwrappedModel
 from epiboost._typing import AnyArray, Table
 from epiboost.explain.game import numeric_rows
 from epiboost.report.facts import NewColumn, NewValues

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from epiboost._estimators.unwrap import UnwrappedModel
 from epiboost._inputs.user_table import column_names, original_values
-from epiboost._posterior.unwrap import UnwrappedModel
 from epiboost._typing import AnyArray, Floats, Integers, Table
 from epiboost.report.facts import RowKind, RowTable
 from epiboost.report.formatting import cell, unique_names
