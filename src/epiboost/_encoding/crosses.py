@@ -41,8 +41,7 @@ class Candidate:
     column : int
         Index of the column.
     codes : array of shape (n,)
-        Codes of its values, from 0 without gaps,
-        one per row.
+        Codes of its values, from 0.
     size : int
         Number of codes.
     is_number : bool

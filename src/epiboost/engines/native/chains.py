@@ -8,14 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from epiboost._binning.bins import Bins
 from epiboost._boosting.objectives import Objective
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.step_sizes import StepSizes
+from epiboost._encoding.encoding import Encoding
 from epiboost._native import ChainRecipe as NativeRecipe
 from epiboost._native import Sample, native
 from epiboost._progress import Progress
 from epiboost._typing import AnyArray, Bytes, Floats
 from epiboost.distributed.members import fan_out
+from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import BinnedRows
 
 
@@ -99,12 +102,6 @@ class Trees(NamedTuple):
     n_trees: AnyArray
     losses: Floats
 
-    def trimmed(self) -> "Trees":
-        """Return contiguous arrays without the trees that no member keeps."""
-        max_trees = int(self.n_trees.max())
-        feature, threshold, leaf = (np.ascontiguousarray(array[:, :max_trees]) for array in self[:3])
-        return Trees(feature, threshold, leaf, self.n_trees, self.losses)
-
 
 @dataclass(frozen=True, slots=True)
 class ChainTable:
@@ -172,6 +169,31 @@ def train_on_cluster(table: ChainTable, seeds: AnyArray, progress: Progress) -> 
     members = list(enumerate(seeds.tolist()))
     parts = fan_out(_train_member, table, members, lambda done: progress(done * trees, len(members) * trees))
     return Trees(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def forest_of(
+    trees: Trees,
+    bins: Bins,
+    objective: Objective,
+    steps: StepSizes,
+    *,
+    n_jobs: int | str | None,
+    encoding: Encoding | None = None,
+) -> NativeForest:
+    """Return the forest of trained trees, without those that no member uses."""
+    n_used = int(trees.n_trees.max())
+    return NativeForest(
+        bins=bins,
+        objective=objective,
+        feature=np.ascontiguousarray(trees.feature[:, :n_used]),
+        threshold=np.ascontiguousarray(trees.threshold[:, :n_used]),
+        leaf=np.ascontiguousarray(trees.leaf[:, :n_used]),
+        count=trees.n_trees,
+        decay=steps.decay,
+        evaluation=trees.losses + np.log(objective.units[1]),
+        n_jobs=n_jobs,
+        encoding=encoding,
+    )
 
 
 def _sample(codes: AnyArray, y: AnyArray, weight: AnyArray, counts: AnyArray) -> Sample:

@@ -12,7 +12,7 @@ from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
 from epiboost.engines.base import Capabilities
-from epiboost.engines.native.chains import ChainRecipe, chain_table, train_here, train_on_cluster
+from epiboost.engines.native.chains import ChainRecipe, chain_table, forest_of, train_here, train_on_cluster
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.quick_trees import QuickTrees
 from epiboost.engines.native.rows import bin_evaluation, bin_rows
@@ -56,19 +56,7 @@ class NativeEngine:
             trees = train_on_cluster(tables.pop(), seeds, progress)
         else:
             trees = train_here(tables.pop(), seeds, threads, progress)
-        trees = trees.trimmed()
-        return NativeForest(
-            bins=bins,
-            objective=objective,
-            feature=trees.feature,
-            threshold=trees.threshold,
-            leaf=trees.leaf,
-            count=trees.n_trees,
-            decay=steps.decay,
-            evaluation=trees.losses + np.log(objective.units[1]),
-            n_jobs=self.n_jobs,
-            encoding=encoding,
-        )
+        return forest_of(trees, bins, objective, steps, n_jobs=self.n_jobs, encoding=encoding)
 
     def given_bins(self, max_bins: int) -> Bins | None:
         """Return the bins of the given borders, or None."""

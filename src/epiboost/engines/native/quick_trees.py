@@ -8,7 +8,7 @@ from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import Floats
-from epiboost.engines.native.chains import ChainRecipe, chain_table, train_here
+from epiboost.engines.native.chains import ChainRecipe, chain_table, forest_of, train_here
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import bin_numeric_rows
 
@@ -68,15 +68,4 @@ class QuickTrees:
         steps = step_sizes(spec, rows.objective, float(rows.weight.sum()))
         table = chain_table(rows, None, ChainRecipe.of(spec, rows.objective, steps))
         trees = train_here(table, np.array([spec.seed], dtype=np.uint64), self.threads, lambda _done, _total: None)
-        trees = trees.trimmed()
-        return NativeForest(
-            bins=rows.bins,
-            objective=rows.objective,
-            feature=trees.feature,
-            threshold=trees.threshold,
-            leaf=trees.leaf,
-            count=trees.n_trees,
-            decay=steps.decay,
-            evaluation=trees.losses + np.log(rows.objective.units[1]),
-            n_jobs=self.threads,
-        )
+        return forest_of(trees, rows.bins, rows.objective, steps, n_jobs=self.threads)
