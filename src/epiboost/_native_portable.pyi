@@ -89,6 +89,8 @@ class ChainRecipe:
         subsample: float,
         variance_guard: float,
         structure_rows: float,
+        random_strength: float,
+        random_decay: float,
         patience: int,
     ) -> None: ...
     @property
@@ -113,6 +115,10 @@ class ChainRecipe:
     def variance_guard(self) -> float: ...
     @property
     def structure_rows(self) -> float: ...
+    @property
+    def random_strength(self) -> float: ...
+    @property
+    def random_decay(self) -> float: ...
     @property
     def patience(self) -> int: ...
 

@@ -2,10 +2,14 @@
 
 With one feature of two values, trees of one level always have the same two leaves. The mean score of a leaf with n of
 the N rows (mean target m) then obeys F' = (c - e) F + e m - e v with e the learning rate, c = 1 - e / (2 N), and v the
-mean of the rows' noise, of variance s2 = temperature * 2 / (N e) / n. Its stationary distribution is the Normal with
+mean of the rows' noise, of variance s2 = std^2 * temperature * 2 / (N e) / n, with the leaf's own std. Its stationary
+distribution has
 
     mean      e m / (1 - c + e)
-    variance  e^2 s2 / (1 - (c - e)^2)
+    variance  e^2 E[s2] / (1 - (c - e)^2)
+
+At temperature N and small e these are the posterior variances of a Normal's parameters, the inverse of n times the
+Fisher information diag(1 / std^2, 2): std^2 / n of the mean and 1 / (2 n) of the log std.
 """
 
 import numpy as np
@@ -24,7 +28,7 @@ def test_the_stationary_mean_and_variance_match_their_closed_form(hot, rate):
     sizes = np.array([30, 10])
     n = int(sizes.sum())
     X = np.repeat([0.0, 1.0], sizes)[:, np.newaxis]
-    y = rng.normal(size=n) + 2 * X[:, 0]
+    y = rng.normal(size=n) * np.repeat([0.5, 2.0], sizes) + 2 * X[:, 0]
     y = (y - y.mean()) / y.std()  # the target in its own units: what the closed form speaks of
     model = EpiBoostRegressor(
         n_members=MEMBERS,
@@ -36,9 +40,9 @@ def test_the_stationary_mean_and_variance_match_their_closed_form(hot, rate):
         temperature=n if hot else 1,
         random_state=0,
     ).fit(X, y)
-    samples = model.predict_posterior([[0.0], [1.0]]).parameters[:, :, 0]
+    samples, std2 = np.moveaxis(model.predict_posterior([[0.0], [1.0]]).parameters, 2, 0)
     decay = 1 - rate / (2 * n)
-    leaf_noise = (n if hot else 1) * 2 / (n * rate) / sizes
+    leaf_noise = std2.mean(axis=0) * (n if hot else 1) * 2 / (n * rate) / sizes
     mean = rate * np.array([y[X[:, 0] == value].mean() for value in (0, 1)]) / (1 - decay + rate)
     variance = rate**2 * leaf_noise / (1 - (decay - rate) ** 2)
     mean_error = STANDARD_ERRORS * np.sqrt(variance / MEMBERS)
@@ -49,12 +53,10 @@ def test_the_stationary_mean_and_variance_match_their_closed_form(hot, rate):
     assert abs(correlation) < STANDARD_ERRORS / np.sqrt(MEMBERS)
 
 
-def test_at_temperature_n_the_chain_samples_the_posterior_of_the_leaf_values():
-    # unit noise and a flat prior: the posterior of a leaf's mean has variance 1 / n, up to the step's discretisation
-    n = 40
+def test_at_temperature_n_the_chain_samples_the_posterior_of_mean_and_deviation():
+    n, deviations = 200, np.array([0.3, 1.2])
     X = np.repeat([0.0, 1.0], n // 2)[:, np.newaxis]
-    y = np.random.default_rng(1).normal(size=n)
-    y = (y - y.mean()) / y.std()
+    y = np.random.default_rng(1).normal(size=n) * np.repeat(deviations, n // 2)
     model = EpiBoostRegressor(
         n_members=MEMBERS,
         n_estimators=600,
@@ -65,7 +67,8 @@ def test_at_temperature_n_the_chain_samples_the_posterior_of_the_leaf_values():
         temperature=n,
         random_state=0,
     ).fit(X, y)
-    samples = model.predict_posterior([[0.0], [1.0]]).parameters[:, :, 0]
-    np.testing.assert_allclose(
-        samples.var(axis=0, ddof=1), 1 / (n // 2), rtol=0.02 + STANDARD_ERRORS * np.sqrt(2 / MEMBERS)
-    )
+    mean, variance = np.moveaxis(model.predict_posterior([[0.0], [1.0]]).parameters, 2, 0)
+    leaf_variance = np.array([y[X[:, 0] == value].var() for value in (0, 1)])
+    tolerance = 0.04 + STANDARD_ERRORS * np.sqrt(2 / MEMBERS)  # the step's discretisation, and the law of large n
+    np.testing.assert_allclose(mean.var(axis=0, ddof=1), leaf_variance / (n // 2), rtol=tolerance)
+    np.testing.assert_allclose(np.log(variance).var(axis=0, ddof=1) / 4, 1 / n, rtol=tolerance)

@@ -12,8 +12,8 @@ from epiboost.engines.registry import engine_named
 from tests.support.engines import ENSEMBLES, capabilities_of, small_model, supported
 
 OTHER_VALUES = {
-    "early_stopping_rounds": 3, "l2": 9.0, "learning_rate": 0.17, "max_bins": 17, "max_depth": 4, "structure_rows": 50,
-    "subsample": 0.3, "temperature": 2.0, "variance_guard": 0.5,
+    "early_stopping_rounds": 3, "l2": 9.0, "learning_rate": 0.17, "max_bins": 17, "max_depth": 4,
+    "random_strength": 30.0, "structure_rows": 50, "subsample": 0.3, "temperature": 2.0, "variance_guard": 0.5,
 }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from tests.support.tables import LABELS, TARGETS, X, Y
         ("temperature", [-1, np.nan, np.inf, "hot", None, True], "a number of at least 0"),
         ("subsample", [0, -0.5, 1.5, np.nan, "half", True], "a number above 0 and at most 1"),
         ("variance_guard", [-1, np.nan, np.inf, "on", None, True], "a number of at least 0"),
+        ("random_strength", [-1.0, float("nan"), "a", True], "a number of at least 0"),
         ("structure_rows", [0, -1, 1.5, "a", True], "a whole number of at least 1"),
         ("early_stopping_rounds", [0, -1, 1.5, "a", True], "a whole number of at least 1"),
         ("n_jobs", [0, 1.5, "all", True], "None or a whole number other than 0"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-LANGEVIN, ROUNDING, SUBSAMPLE, STRUCTURE = 1, 2, 3, 4
+LANGEVIN, ROUNDING, SUBSAMPLE, STRUCTURE, SPLIT_SCORES = 1, 2, 3, 4, 5
 M64 = (1 << 64) - 1
 LEAVE_ONE_OUT_FACTOR = 1.6
 f32 = np.float32
@@ -29,6 +29,8 @@ class Recipe:
     subsample: float = 1.0
     variance_guard: float = 0.0
     structure_rows: float = 0.0
+    random_strength: float = 0.0
+    random_decay: float = 0.1
     start: tuple[float, ...] = (0.0, 0.0)
 
 
@@ -127,6 +129,20 @@ def gradients(recipe, score, y, leave_one_out_mean):
     return p - (y[:, None] == np.arange(recipe.outputs))
 
 
+def noise_scale(recipe, score, output):
+    """Return the scale of the Langevin noise of each row: the Fisher information to the power of -1/2."""
+    if recipe.objective != "normal":
+        return 1.0
+    return np.exp(np.clip(score[:, 1], -10, 5)) if output == 0 else np.sqrt(0.5)
+
+
+def score_noise(recipe, rows, tree):
+    """Return the deviation of the noise on the square root of a split's score, in root mean square gradients."""
+    left = rows * np.exp(-recipe.random_decay * tree)
+    decay = left / (1 + left)
+    return recipe.random_strength * decay if decay >= 2.0**-10 else 0.0
+
+
 def rounded(gradient, keys, seed, tree):
     """Return stochastically rounded gradients as multiples of a unit, and the unit of each output."""
     largest = np.abs(gradient).max(axis=0).astype(f32)
@@ -140,14 +156,16 @@ def rounded(gradient, keys, seed, tree):
     return integers, unit
 
 
-def choose_tree(recipe, bins, counts, integers, unit, weight, in_sample, l2):
+def choose_tree(recipe, bins, counts, integers, unit, weight, in_sample, l2, deviation, seed, tree):
     """Return the splits of all levels, each with the best total score over all leaves, and the leaf of each row."""
     squares = (integers[in_sample] ** 2).sum(axis=0)
     importance = 1 / np.maximum(squares, 1) if recipe.objective == "normal" else unit.astype(float) ** 2
+    deviation *= np.sqrt((importance * squares).sum())
     leaf = np.zeros(len(bins), dtype=int)
     features, thresholds = [], []
     for level in range(recipe.depth):
-        best = (-1.0, 0, 255)
+        best = (-1e30, 0, 255)
+        keys = noise_key(seed, tree, SPLIT_SCORES, level)
         for f in range(bins.shape[1]):
             missing = (bins[:, f] == 0).any()
             for t in range(0 if missing else 1, counts[f] - 1):
@@ -157,7 +175,10 @@ def choose_tree(recipe, bins, counts, integers, unit, weight, in_sample, l2):
                     for rows in (in_sample & (leaf == number) & ~side, in_sample & (leaf == number) & side):
                         total = max(weight[rows].sum() + l2, 1e-20)
                         score += (importance * integers[rows].sum(axis=0).astype(float) ** 2).sum() / total
-                if score > best[0] * (1 + 1e-6):
+                if deviation > 0:
+                    noise = normal_pair(keys, np.array([f * 128 + t // 2], dtype=np.uint32))[t % 2][0]
+                    score = np.sqrt(score) + deviation * noise
+                if score > best[0] + 1e-6 * abs(best[0]):
                     best = (score, f, t)
         features.append(best[1])
         thresholds.append(best[2])
@@ -182,13 +203,14 @@ def train(bins, counts, y, weight, keys, recipe, seed):
         if recipe.noise > 0:
             for k in range(recipe.outputs):
                 pair = normal_pair(noise_key(seed, tree, LANGEVIN, k // 2), keys)
-                gradient[:, k] += np.sqrt(drawn_weight) * recipe.noise * pair[k % 2]
+                gradient[:, k] += np.sqrt(drawn_weight) * recipe.noise * noise_scale(recipe, score, k) * pair[k % 2]
         part = min(1.0, recipe.structure_rows / n) if recipe.structure_rows else 1.0
         in_sample = (drawn_weight > 0) & (bits(noise_key(seed, tree, STRUCTURE, 0), keys) < part * 2.0**32)
         integers, unit = rounded(gradient, keys, seed, tree)
         features, thresholds, leaf = choose_tree(
-            recipe, bins, counts, integers, unit, drawn_weight, in_sample, recipe.l2 * part
-        )
+            recipe, bins, counts, integers, unit, drawn_weight, in_sample, recipe.l2 * part,
+            score_noise(recipe, weight.sum(), tree) / np.sqrt(weight.sum() * part * recipe.subsample), seed, tree,
+        )  # fmt: skip
         l2 = np.full(recipe.outputs, recipe.l2)
         if guarded:
             l2[1] += recipe.variance_guard

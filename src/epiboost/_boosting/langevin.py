@@ -65,11 +65,14 @@ class LangevinObjective:
         """
         objective, weight = self.rows.objective, self._sampled_weight(tree)
         outputs, decay = len(objective.start), self.steps.decay
-        gradient = weight[:, np.newaxis] * objective.gradient(self._scores(raw, tree), self.rows.y, correction)
+        scores = self._scores(raw, tree)
+        gradient = weight[:, np.newaxis] * objective.gradient(scores, self.rows.y, correction)
         if self.steps.noise:
-            deviation = self.steps.noise * np.sqrt(weight)
+            deviation = self.steps.noise * np.sqrt(weight)[:, np.newaxis] * objective.noise_scale(scores)
             for output in range(outputs):
-                gradient[:, output] += deviation * native().langevin_noise(self.spec.seed, tree, self.rows.keys, output)
+                gradient[:, output] += deviation[:, output] * native().langevin_noise(
+                    self.spec.seed, tree, self.rows.keys, output
+                )
         scale = self._l2_ratio(outputs)
         return gradient * (scale * decay ** -(tree + 1)), weight[:, np.newaxis] * scale
 

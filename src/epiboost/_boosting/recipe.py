@@ -60,6 +60,8 @@ class MemberSpec:
         Strength of the variance guard; 0 for none.
     structure_rows : int or None
         Number of rows on which each tree chooses its splits; None for all.
+    random_strength : float
+        Strength of the noise on the scores of candidate splits; 0 for none.
     patience : int or None
         Trees without a better evaluation loss before the chain stops.
     """
@@ -74,6 +76,7 @@ class MemberSpec:
     temperature: float | None
     variance_guard: float
     structure_rows: int | None
+    random_strength: float
     patience: int | None
 
 
@@ -92,6 +95,7 @@ class Recipe:
     temperature: float = 1.0
     variance_guard: float = 0.0
     structure_rows: int | None = 62_000
+    random_strength: float = 1.0
     early_stopping_rounds: int | None = None
 
     def __post_init__(self) -> None:
@@ -106,6 +110,7 @@ class Recipe:
         _require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0)
         _require_number("l2", self.l2, at_least=0.0)
         _require_number("temperature", self.temperature, at_least=0.0)
+        _require_number("random_strength", self.random_strength, at_least=0.0)
         _require_number("variance_guard", self.variance_guard, at_least=0.0)
         if self.subsample is not None:
             _require_number("subsample", self.subsample, above=0.0, at_most=1.0)
@@ -153,6 +158,7 @@ class Recipe:
                 temperature=float(self.temperature) if noisy else None,
                 variance_guard=float(self.variance_guard),
                 structure_rows=self.structure_rows,
+                random_strength=float(self.random_strength),
                 patience=self.early_stopping_rounds,
             )
             for chain_seed in seeds

@@ -102,6 +102,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         l2: float = 3.0,
         max_bins: int = 255,
         temperature: float = 1.0,
+        random_strength: float = 1.0,
         structure_rows: int | None = 62_000,
         early_stopping_rounds: int | None = None,
         engine: str | Engine = "native",
@@ -120,6 +121,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.l2 = l2
         self.max_bins = max_bins
         self.temperature = temperature
+        self.random_strength = random_strength
         self.structure_rows = structure_rows
         self.early_stopping_rounds = early_stopping_rounds
         self.engine = engine

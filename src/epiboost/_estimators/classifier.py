@@ -39,6 +39,9 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         Maximum number of bins per column, from 2 to 255; missing values have one more.
     temperature : float, default=1.0
         Factor on the variance of the Langevin noise; 1 is the paper's.
+    random_strength : float, default=1.0
+        Noise on the scores of candidate splits, as in CatBoost, so that the structures of the members differ. It
+        vanishes as the chain grows, after about ``log(n) / learning_rate`` trees. 0 switches it off.
     structure_rows : int or None, default=62000
         Number of rows on which each tree chooses its splits: a new random sample of a larger table, all rows of a
         smaller one. Leaf values always come from all rows. None takes all rows for the splits too.

@@ -49,6 +49,9 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         the row's own influence. With n rows, leaves of the log standard deviation get ``1000 * min(1, (450 / n)²)`` and
         those of the mean ``60 * min(1, (450 / n)³)`` times ``variance_guard`` more L2 regularisation, which vanishes on
         larger tables. 0 switches it off, as in the paper.
+    random_strength : float, default=1.0
+        Noise on the scores of candidate splits, as in CatBoost, so that the structures of the members differ. It
+        vanishes as the chain grows, after about ``log(n) / learning_rate`` trees. 0 switches it off.
     structure_rows : int or None, default=62000
         Number of rows on which each tree chooses its splits: a new random sample of a larger table, all rows of a
         smaller one. Leaf values always come from all rows. None takes all rows for the splits too.
@@ -123,6 +126,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         l2: float = 3.0,
         max_bins: int = 255,
         temperature: float = 1.0,
+        random_strength: float = 1.0,
         variance_guard: float = 1.0,
         structure_rows: int | None = 62_000,
         early_stopping_rounds: int | None = None,
@@ -143,6 +147,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
             l2=l2,
             max_bins=max_bins,
             temperature=temperature,
+            random_strength=random_strength,
             structure_rows=structure_rows,
             early_stopping_rounds=early_stopping_rounds,
             engine=engine,

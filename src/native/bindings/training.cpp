@@ -22,7 +22,7 @@ using TrainedArrays =
 
 void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int trees, int depth, double learning_rate,
                  double l2, double shrink, double noise, double subsample, double variance_guard, double structure_rows,
-                 int patience) {
+                 double random_strength, double random_decay, int patience) {
     if (start.empty() || start.size() > max_outputs) throw std::invalid_argument("start: from 1 to 1024 outputs");
     if (depth < 1 || depth > max_depth) throw std::invalid_argument("depth: from 1 to 8");
     new (self) ChainRecipe{.objective = static_cast<Objective>(objective),
@@ -37,6 +37,8 @@ void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int
                            .subsample = subsample,
                            .variance_guard = variance_guard,
                            .structure_rows = structure_rows,
+                           .random_strength = random_strength,
+                           .random_decay = random_decay,
                            .patience = patience};
 }
 
@@ -164,7 +166,7 @@ void bind_training(nb::module_& module) {
     using namespace nb::literals;
     nb::class_<ChainRecipe>(module, "ChainRecipe")
         .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "trees"_a, "depth"_a, "learning_rate"_a, "l2"_a,
-             "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "patience"_a)
+             "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "random_strength"_a, "random_decay"_a, "patience"_a)
         .def_prop_ro("objective", [](const ChainRecipe& recipe) { return static_cast<int>(recipe.objective); })
         .def_ro("start", &ChainRecipe::start)
         .def_ro("trees", &ChainRecipe::trees)
@@ -176,6 +178,8 @@ void bind_training(nb::module_& module) {
         .def_ro("subsample", &ChainRecipe::subsample)
         .def_ro("variance_guard", &ChainRecipe::variance_guard)
         .def_ro("structure_rows", &ChainRecipe::structure_rows)
+        .def_ro("random_strength", &ChainRecipe::random_strength)
+        .def_ro("random_decay", &ChainRecipe::random_decay)
         .def_ro("patience", &ChainRecipe::patience);
     nb::class_<Sample>(module, "Sample")
         .def(nb::init<Array<std::uint8_t, 2>, const Array<float, 1>&, const Array<float, 1>&, const Array<std::uint32_t, 1>&,

@@ -1,4 +1,4 @@
-// Counter-based random numbers: every number is a hash of (seed, tree, purpose, row), not the next element of a stream. So a
+// Counter-based random numbers: every number is a hash of (seed, tree, purpose, row or split), not the next element of a stream. So a
 // model has the same bits at any thread count, in any order of rows and on any instruction set. Noise is
 // added to gradients in training/gradients.hpp.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace epiboost {
 
-enum class Purpose : std::uint64_t { langevin = 1, rounding = 2, subsample = 3, structure = 4 };
+enum class Purpose : std::uint64_t { langevin = 1, rounding = 2, subsample = 3, structure = 4, split_scores = 5 };
 
 // The splitmix64 generator's step.
 inline std::uint64_t splitmix64(std::uint64_t x) {

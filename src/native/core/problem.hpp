@@ -53,6 +53,8 @@ struct ChainRecipe {
     double subsample = 1.0;       // share of the rows that each tree is trained on
     double variance_guard = 0.0;  // additional l2 for the log standard deviation, which then uses leave-one-out residuals
     double structure_rows = 0.0;  // number of rows that choose the splits of each tree; 0 for all rows
+    double random_strength = 0.0; // noise on the scores of candidate splits, see training/random_strength.hpp
+    double random_decay = 0.0;    // how fast that noise vanishes, per tree
     int patience = 0;             // trees without a better evaluation loss before a chain stops; 0 for no early stopping
 
     bool guards_variance() const { return objective == Objective::normal && variance_guard > 0.0; }

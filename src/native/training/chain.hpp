@@ -40,7 +40,7 @@ class Chain {
   public:
     Chain(const TrainingContext& context, std::uint64_t seed, int threads, ChainOutput output)
         : context_(context), recipe_(context.recipe), output_(output), rows_(padded(context.table.rows)),
-          gradients_(context, seed, threads), sample_(context, seed, threads), grower_(context, threads),
+          gradients_(context, seed, threads), sample_(context, seed, threads), grower_(context, seed, threads),
           leaf_values_(context, threads), scores_(rows_ * recipe_.outputs, 0.0f) {
         if (recipe_.guards_variance()) leave_one_out_.assign(rows_, 0.0f);
         if (context.evaluation_table) {
@@ -60,7 +60,7 @@ class Chain {
             group.barrier();
             sample_.prepare(group, tree, gradients_);
             if (group.rank == 0) leaf_values_.set_scale(gradients_);
-            if (!grower_.grow(group, sample_, monitor, polls)) return;
+            if (!grower_.grow(group, tree, sample_, monitor, polls)) return;
             leaf_values_.sum(group, gradients_, grower_.splits(group));
             group.barrier();
             update_scores(group, tree);

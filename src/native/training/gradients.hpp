@@ -41,19 +41,21 @@ class Gradients {
     void compute(ThreadGroup group, int tree, const Scores& scores, const float* leave_one_out) {
         std::vector<std::int32_t>& largest = largest_[group.rank];
         std::fill(largest.begin(), largest.end(), 0);
-        std::vector<float> raw(static_cast<std::size_t>(recipe_.outputs + 1) * block);
+        std::vector<float> raw(static_cast<std::size_t>(recipe_.outputs) * block);
+        std::vector<float> noise_scale(raw.size(), 1.0f);
         const float* y = context_.target.y.data();
         for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
             const std::size_t row = b * block;
             if (recipe_.objective == Objective::normal) {
-                normal_gradient(scores, leave_one_out, y, row, raw.data(), raw.data() + block);
+                normal_gradient(scores, leave_one_out, y, row, raw.data(), raw.data() + block, noise_scale.data(),
+                                noise_scale.data() + block);
             } else if (recipe_.objective == Objective::bernoulli) {
                 bernoulli_gradient(scores, y, row, raw.data());
             } else {
                 categorical_gradient(scores, recipe_.outputs, y, row, raw.data());
             }
             if (!weight_.empty()) draw_weight(tree, row);
-            for (int k = 0; k < recipe_.outputs; k += 2) add_noise(tree, row, k, raw.data(), largest.data());
+            for (int k = 0; k < recipe_.outputs; k += 2) add_noise(tree, row, k, raw.data(), noise_scale.data(), largest.data());
         }
     }
 
@@ -77,8 +79,9 @@ class Gradients {
         }
     }
 
-    // Weighted gradients plus noise of a pair of outputs. A row of weight w gets the summed noise of w rows.
-    void add_noise(int tree, std::size_t row, int output, const float* raw, std::int32_t* largest) {
+    // Weighted gradients plus noise of a pair of outputs, in the Fisher metric (`noise_scale`). A row of weight w gets the summed
+    // noise of w rows.
+    void add_noise(int tree, std::size_t row, int output, const float* raw, const float* noise_scale, std::int32_t* largest) {
         const float* weight = this->weight() + row;
         float noise[2][block] = {};
         if (recipe_.noise > 0.0) {
@@ -98,9 +101,10 @@ class Gradients {
             float* __restrict value = values_.data() + k * rows_ + row;
             const float* own_raw = raw + k * block;
             const float* own_noise = noise[k - output];
+            const float* own_scale = noise_scale + k * block;
             std::int32_t most = largest[k];
             for (std::size_t i = 0; i < block; ++i) {
-                value[i] = weight[i] * own_raw[i] + own_noise[i];
+                value[i] = weight[i] * own_raw[i] + own_scale[i] * own_noise[i];
                 most = std::max(most, std::bit_cast<std::int32_t>(value[i]) & 0x7fffffff);
             }
             largest[k] = most;

@@ -13,6 +13,7 @@
 #include "training/context.hpp"
 #include "training/histogram.hpp"
 #include "training/leaf_rows.hpp"
+#include "training/random_strength.hpp"
 #include "training/split.hpp"
 #include "training/split_sample.hpp"
 
@@ -28,8 +29,8 @@ class Grower {
     using Word = typename Layout::Word;
 
   public:
-    Grower(const TrainingContext& context, int threads)
-        : context_(context), outputs_(context.recipe.outputs), leaves_(1 << context.recipe.depth),
+    Grower(const TrainingContext& context, std::uint64_t seed, int threads)
+        : context_(context), seed_(seed), outputs_(context.recipe.outputs), leaves_(1 << context.recipe.depth),
           feature_size_(static_cast<std::size_t>(context.stride) * Layout::words(outputs_)),
           size_(context.table.columns * feature_size_), max_fills_(std::max(leaves_ / 4, 1)),
           histograms_(static_cast<std::size_t>(std::max(leaves_ / 2, 1)) * size_), workers_(threads) {
@@ -44,7 +45,7 @@ class Grower {
     const Splits& splits(ThreadGroup group) const { return workers_[group.rank].splits; }
 
     // Returns false if the caller wants to stop; the same for all threads of the group.
-    bool grow(ThreadGroup group, SplitSample<Layout>& sample, TrainingMonitor& monitor, bool polls) {
+    bool grow(ThreadGroup group, int tree, SplitSample<Layout>& sample, TrainingMonitor& monitor, bool polls) {
         Worker& worker = workers_[group.rank];
         const auto& share = sample.share(group.rank);
         worker.rows.start(share.first, share.count, sample.weight());
@@ -57,7 +58,7 @@ class Grower {
             plan_level(worker, level);
             fill_histograms(group, sample, level);
             group.barrier();
-            score_features(group, sample, level);
+            score_features(group, tree, sample, level);
             group.barrier();
             choose_split(worker, level);
         }
@@ -165,13 +166,16 @@ class Grower {
     }
 
     // For this thread's features: merges the histograms of all threads, subtracts for the siblings, scores every threshold.
-    void score_features(ThreadGroup group, const SplitSample<Layout>& sample, int level) {
+    void score_features(ThreadGroup group, int tree, const SplitSample<Layout>& sample, int level) {
         Worker& worker = workers_[group.rank];
         worker.best = Split{};
         auto* running = reinterpret_cast<std::int32_t(*)[max_bins]>(worker.running.data());
         const std::vector<float> squared_units = sample.squared_units();
         const Units units{squared_units.data(), context_.weight_unit,
                           static_cast<float>(context_.recipe.l2 * context_.structure_share)};
+        const double noise = score_noise(context_.recipe, context_.target.total_weight, tree);
+        const float deviation = noise > 0.0 ? static_cast<float>(noise) * sample.root_mean_square() : 0.0f;
+        const NoiseKey key(seed_, tree, Purpose::split_scores, level);
         for (std::size_t f = group.begin(context_.table.columns); f < group.end(context_.table.columns); ++f) {
             const std::size_t first_word = offset(f);
             for (std::size_t i = 0; i < worker.fills.size(); ++i) merge(worker.fills[i], i, first_word);
@@ -180,6 +184,7 @@ class Grower {
                 if (worker.slot[leaf] < 0) continue;
                 add_scores<Layout>(slot(worker.slot[leaf]) + first_word, context_.stride, outputs_, units, running, scores);
             }
+            if (deviation > 0.0f) add_score_noise(key, deviation, f, context_.table.bins[f], scores);
             const Split best = best_threshold(scores, f, context_.table.first_threshold[f], context_.table.bins[f]);
             if (best.better_than(worker.best)) worker.best = best;
         }
@@ -210,6 +215,7 @@ class Grower {
     }
 
     const TrainingContext& context_;
+    std::uint64_t seed_;
     int outputs_;
     int leaves_;
     std::size_t feature_size_;  // words in one feature's histogram

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "core/elementary.hpp"
 #include "training/histogram.hpp"
@@ -12,7 +13,7 @@
 namespace epiboost {
 
 struct Split {
-    float score = -1.0f;  // scores are sums of squares: any candidate is better
+    float score = -std::numeric_limits<float>::infinity();  // any candidate is better
     std::uint16_t feature = 0;
     std::uint8_t threshold = 255;  // no bin is above 255: all rows go to the left
 

@@ -4,6 +4,7 @@
 // rows (leaf_values.hpp). Rounding is stochastic, so that sums are unbiased.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -67,12 +68,17 @@ class SplitSample {
     std::vector<float> squared_units() const {
         if (context_.recipe.objective != Objective::normal) return unit_squared_;
         std::vector<float> units(outputs_);
-        for (int k = 0; k < outputs_; ++k) {
-            std::int64_t squares = 0;
-            for (const auto& share : shares_) squares += share.squares[k];
-            units[k] = 1.0f / static_cast<float>(std::max<std::int64_t>(squares, 1));
-        }
+        for (int k = 0; k < outputs_; ++k) units[k] = 1.0f / static_cast<float>(std::max<std::int64_t>(squares(k), 1));
         return units;
+    }
+
+    // Root mean square gradient, summed over outputs, in the units of the square root of a score.
+    float root_mean_square() const {
+        const std::vector<float> units = squared_units();
+        double sum = 0.0;
+        for (int k = 0; k < outputs_; ++k) sum += units[k] * static_cast<double>(squares(k));
+        const double rows = context_.target.total_weight * context_.structure_share * context_.recipe.subsample;
+        return static_cast<float>(std::sqrt(sum / rows));
     }
 
     // Draws, copies and rounds this thread's share of the rows.
@@ -95,6 +101,12 @@ class SplitSample {
     }
 
   private:
+    std::int64_t squares(int output) const {
+        std::int64_t sum = 0;
+        for (const auto& share : shares_) sum += share.squares[output];
+        return sum;
+    }
+
     void round_rows(ThreadGroup group, int tree, const Gradients& gradients, const float* levels, Share& share) {
         const std::size_t blocks = padded(context_.table.rows) / block;
         std::vector<std::int32_t> integers(static_cast<std::size_t>(outputs_) * block);
@@ -167,7 +179,7 @@ class SplitSample {
 
     void add_squares(const std::int32_t* integers, const std::uint32_t* drawn, std::size_t count,
                      std::vector<std::int64_t>& squares) const {
-        if (context_.recipe.objective != Objective::normal) return;
+        if (!context_.needs_squares()) return;
         for (int k = 0; k < outputs_; ++k) {
             std::int32_t sum = 0;
             const std::int32_t* gradient = integers + k * block;

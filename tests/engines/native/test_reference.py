@@ -15,6 +15,9 @@ ENSEMBLES = {
     "noise and sampling": {"noise": 0.3, "shrink": 0.05, "subsample": 0.7},
     "no leaf regularisation": {"l2": 0.0},
     "structure on a sample": {"noise": 0.3, "shrink": 0.05, "structure_rows": 100.0},
+    "random structures": {"noise": 0.3, "shrink": 0.05, "random_strength": 1.0},
+    "random structures that settle": {"subsample": 0.5, "random_strength": 1.0, "random_decay": 2.0},
+    "random structures on a sample": {"structure_rows": 100.0, "random_strength": 1.0},
 }
 
 
@@ -84,7 +87,7 @@ def table_with_few_bins(objective, *, n=1500, seed=0):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("ensemble", ["sglb", "sgb", "structure on a sample"])
+@pytest.mark.parametrize("ensemble", ["sglb", "sgb", "structure on a sample", "random structures"])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_trees_of_bundled_columns_equal_the_reference(core, objective, ensemble, threads):
     sample, counts = table_with_few_bins(objective)

@@ -31,6 +31,8 @@ def test_the_native_recipe_has_the_fields_of_the_python_recipe(core):
         subsample=0.9,
         variance_guard=10.0,
         structure_rows=11.0,
+        random_strength=13.0,
+        random_decay=14.0,
         patience=12,
     )
     made = recipe.to_native()

@@ -73,6 +73,13 @@ class Objective(abc.ABC):
         array of shape (n, outputs)
         """
 
+    def noise_scale(self, scores: Floats) -> Floats:
+        """Return the scale of the Langevin noise on each gradient, shape (n, outputs) or one that broadcasts to it.
+
+        A natural gradient is G⁻¹ times the gradient, G the Fisher information; its noise is scaled by G^(−½).
+        """
+        return np.ones((1, scores.shape[1]))
+
     @abc.abstractmethod
     def parameters(self, scores: Floats) -> Floats:
         """Return mean and variance in the units of the target, or class probabilities: shape (n, 2) or (n, classes)."""

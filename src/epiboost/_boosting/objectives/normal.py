@@ -94,6 +94,11 @@ class Normal(Objective):
         standardised = (residual + correction) * np.exp(-_log_std(scores))
         return np.stack([-residual, 0.5 - 0.5 * np.square(standardised)], axis=1)
 
+    def noise_scale(self, scores: Floats) -> Floats:
+        """Return (std, √½), as the Fisher information of mean and log std is diag(1 / std², 2); shape (n, 2)."""
+        std = np.exp(_log_std(scores))
+        return np.stack([std, np.full_like(std, np.sqrt(0.5))], axis=1)
+
     def parameters(self, scores: Floats) -> Floats:
         """Return mean and variance in the units of the target, shape (n, 2)."""
         variance = np.square(self.scale * np.exp(_log_std(scores)))

@@ -49,6 +49,7 @@ _RESERVED = {
     **dict.fromkeys(("langevin", "posterior_sampling", "model_shrink_rate", "model_shrink_mode"), "ensemble"),
     **dict.fromkeys(("cat_features", "text_features", "embedding_features"), "categorical_features"),
     "diffusion_temperature": "temperature",
+    "random_strength": "random_strength",
     **dict.fromkeys(
         ("bootstrap_type", "subsample", "bagging_temperature", "sampling_unit", "sampling_frequency", "mvs_reg"),
         "subsample",
@@ -149,6 +150,7 @@ class CatBoostEngine(LibraryEngine):
             "depth": spec.max_depth,
             "l2_leaf_reg": steps.l2 * len(rows.y) / rows.total,  # CatBoost multiplies it by the mean weight of the rows
             "border_count": spec.max_bins - 1,
+            "random_strength": spec.random_strength,
             "leaf_estimation_method": "Gradient",
             "leaf_estimation_iterations": 1,
             "boost_from_average": isinstance(rows.objective, Bernoulli),

@@ -63,7 +63,7 @@ class LibraryEngine(abc.ABC):
         Parameters of the library that have no counterpart among those of the estimators.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(unsupported=("structure_rows",))
+    capabilities: ClassVar[Capabilities] = Capabilities(unsupported=("random_strength", "structure_rows"))
     library: ClassVar[str]
     name: ClassVar[str]
     forest: ClassVar[type[BoosterForest]]

@@ -43,6 +43,8 @@ class ChainRecipe:
         Share of the rows that each tree sees.
     structure_rows : float
         Number of rows that choose the splits of each tree; 0 for all rows.
+    random_strength, random_decay : float
+        Noise on the scores of candidate splits, and how fast it vanishes, per tree.
     patience : int
         Trees without a better evaluation loss before the chain stops; 0 for no early stopping.
     """
@@ -58,6 +60,8 @@ class ChainRecipe:
     subsample: float
     variance_guard: float
     structure_rows: float
+    random_strength: float
+    random_decay: float
     patience: int
 
     @classmethod
@@ -75,6 +79,8 @@ class ChainRecipe:
             subsample=spec.subsample,
             variance_guard=steps.variance_l2,
             structure_rows=float(spec.structure_rows or 0),
+            random_strength=spec.random_strength,
+            random_decay=spec.learning_rate,
             patience=spec.patience or 0,
         )
 

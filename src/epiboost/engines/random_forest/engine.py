@@ -59,8 +59,8 @@ class ForestEngine:
     capabilities: ClassVar[Capabilities] = Capabilities(
         ensembles=("sgb", "virtual", "single"),
         unsupported=(
-            "early_stopping_rounds", "l2", "learning_rate", "max_bins", "max_depth", "structure_rows", "subsample",
-            "temperature", "variance_guard",
+            "early_stopping_rounds", "l2", "learning_rate", "max_bins", "max_depth", "random_strength",
+            "structure_rows", "subsample", "temperature", "variance_guard",
         ),
         evaluation_set=False,
         prefixes=False,

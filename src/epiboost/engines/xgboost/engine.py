@@ -121,7 +121,7 @@ class XGBoostEngine(LibraryEngine):
     A member that is trained by several threads may differ in its last digits from one that is trained by one thread.
     """
 
-    capabilities = Capabilities(unsupported=("structure_rows",), partitions="rows")
+    capabilities = Capabilities(unsupported=("random_strength", "structure_rows"), partitions="rows")
     library = "xgboost"
     name = "XGBoost"
     forest = XGBoostForest
