@@ -67,10 +67,10 @@ class NativeModule(Protocol):
 
     def train(
         self,
-        samples: Sequence[portable.Sample],
-        evaluation: portable.Sample | None,
-        seeds: AnyArray,
-        recipe: portable.ChainRecipe,
+        samples: Sequence[Sequence[portable.Sample]],
+        evaluations: Sequence[Sequence[portable.Sample]],
+        recipes: Sequence[portable.ChainRecipe],
+        seeds: Sequence[AnyArray],
         *,
         threads: int,
         progress: Callable[[int], None],

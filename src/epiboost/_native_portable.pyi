@@ -133,10 +133,10 @@ class Sample:
     ) -> None: ...
 
 def train(
-    samples: Sequence[Sample],
-    evaluation: Sample | None,
-    seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    recipe: ChainRecipe,
+    samples: Sequence[Sequence[Sample]],
+    evaluations: Sequence[Sequence[Sample]],
+    recipes: Sequence[ChainRecipe],
+    seeds: Sequence[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)]],
     threads: int,
     progress: Callable[[int], None],
 ) -> tuple[

@@ -55,9 +55,13 @@ def test_trials_of_feature_crosses_run_in_this_process(table, monkeypatch):
     X, y = X.assign(town=town.astype(str), trade=trade.astype(str)), y + 3.0 * ((town + trade) % 2)
     on_cluster, here = [], []
     monkeypatch.setattr(
-        native, "train_on_cluster", lambda *given: on_cluster.append(len(given[1])) or train_on_cluster(*given)
+        native,
+        "train_on_cluster",
+        lambda tables, **rest: on_cluster.append(len(tables[0].seeds)) or train_on_cluster(tables, **rest),
     )
-    monkeypatch.setattr(quick_trees, "train_here", lambda *given: here.append(len(given[1])) or train_here(*given))
+    monkeypatch.setattr(
+        quick_trees, "train_here", lambda tables, *rest: here.append(len(tables[0].seeds)) or train_here(tables, *rest)
+    )
     distributed = small_regressor(**SIZE, n_jobs="dask").fit(X, y)
     assert (on_cluster, here) == ([4], [1, 1])  # a trial trains on each half of the rows
     assert_same_trees(distributed, small_regressor(**SIZE).fit(X, y))

@@ -98,7 +98,9 @@ def test_the_native_core_grows_the_same_trees_when_rows_keep_their_keys(seed, su
     def grow(rows, names):
         counts = np.full(columns, bins, dtype=np.int32)
         sample = native().Sample(np.ascontiguousarray(codes[rows]), y[rows], weight[rows], names, counts)
-        return native().train([sample], None, np.array([7, 8], dtype=np.uint64), chain_recipe, 1, lambda _done: None)
+        return native().train(
+            [[sample]], [[]], [chain_recipe], [np.array([7, 8], dtype=np.uint64)], 1, lambda _done: None
+        )
 
     order = random.permutation(n)
     trees = grow(np.arange(n), keys)

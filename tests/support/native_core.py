@@ -50,10 +50,10 @@ def native_recipe(core, recipe, patience=0):
 def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=None, patience=0):
     """Train chains in the native core; return feature, threshold, leaf, count and losses."""
     return core.train(
-        [core.Sample(*sample, counts)],
-        None if evaluation is None else core.Sample(*evaluation, counts),
-        np.array(seeds, dtype=np.uint64),
-        native_recipe(core, recipe, patience),
+        [[core.Sample(*sample, counts)]],
+        [[] if evaluation is None else [core.Sample(*evaluation, counts)]],
+        [native_recipe(core, recipe, patience)],
+        [np.array(seeds, dtype=np.uint64)],
         threads=threads,
         progress=lambda _done: None,
     )

@@ -156,7 +156,7 @@ def rounded(gradient, keys, seed, tree):
     return integers, unit
 
 
-def choose_tree(recipe, bins, counts, integers, unit, weight, in_sample, l2, deviation, seed, tree):
+def choose_tree(recipe, bins, integers, unit, weight, in_sample, l2, deviation, seed, tree):
     """Return the splits of all levels, each with the best total score over all leaves, and the leaf of each row."""
     squares = (integers[in_sample] ** 2).sum(axis=0)
     importance = 1 / np.maximum(squares, 1) if recipe.objective == "normal" else unit.astype(float) ** 2
@@ -167,8 +167,7 @@ def choose_tree(recipe, bins, counts, integers, unit, weight, in_sample, l2, dev
         best = (-1e30, 0, 255)
         keys = noise_key(seed, tree, SPLIT_SCORES, level)
         for f in range(bins.shape[1]):
-            missing = (bins[:, f] == 0).any()
-            for t in range(0 if missing else 1, counts[f] - 1):
+            for t in range(bins[:, f].min(), bins[:, f].max()):
                 side = bins[:, f] > t
                 score = 0.0
                 for number in range(1 << level):
@@ -186,7 +185,7 @@ def choose_tree(recipe, bins, counts, integers, unit, weight, in_sample, l2, dev
     return features, thresholds, leaf
 
 
-def train(bins, counts, y, weight, keys, recipe, seed):
+def train(bins, y, weight, keys, recipe, seed):
     """Train one chain: F(t) = (1 - gamma * rate) F(t - 1) + rate * h(t)."""
     n, rate = len(y), recipe.learning_rate
     start = np.array(recipe.start)
@@ -208,7 +207,7 @@ def train(bins, counts, y, weight, keys, recipe, seed):
         in_sample = (drawn_weight > 0) & (bits(noise_key(seed, tree, STRUCTURE, 0), keys) < part * 2.0**32)
         integers, unit = rounded(gradient, keys, seed, tree)
         features, thresholds, leaf = choose_tree(
-            recipe, bins, counts, integers, unit, drawn_weight, in_sample, recipe.l2 * part,
+            recipe, bins, integers, unit, drawn_weight, in_sample, recipe.l2 * part,
             score_noise(recipe, weight.sum(), tree) / np.sqrt(weight.sum() * part * recipe.subsample), seed, tree,
         )  # fmt: skip
         l2 = np.full(recipe.outputs, recipe.l2)

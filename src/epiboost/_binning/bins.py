@@ -138,3 +138,7 @@ class BinnedTable:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.codes)
+
+    def __getitem__(self, rows: Integers) -> "BinnedTable":
+        """Return some of the rows."""
+        return BinnedTable(self.bins, self.codes[rows])

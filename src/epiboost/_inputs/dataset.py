@@ -1,9 +1,9 @@
 """The checked table with its target that an engine learns from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from epiboost._typing import Floats
+from epiboost._typing import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +37,7 @@ class Dataset:
     objective: str = "normal"
     evaluation: "Dataset | None" = None
     n_codes: tuple[int, ...] = ()
+
+    def take(self, rows: Integers) -> "Dataset":
+        """Return the data of some of the rows; evaluation rows stay."""
+        return replace(self, X=self.X[rows], y=self.y[rows], weight=self.weight[rows])

@@ -12,7 +12,7 @@ from epiboost._binning.bins import Bins
 from epiboost._boosting.recipe import EnsembleKind, MemberSpec
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
-from epiboost._typing import AnyArray, Family, Floats
+from epiboost._typing import AnyArray, Family, Floats, Integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +115,57 @@ class Engine(Protocol):
         progress : callable
             Called with the number of trees that are trained and the number of all trees.
         """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subset:
+    """A chain that sees a part of the rows.
+
+    Attributes
+    ----------
+    rows : array of int
+        Rows that it is trained on.
+    spec : MemberSpec
+    """
+
+    rows: Integers
+    spec: MemberSpec
+
+
+@runtime_checkable
+class SubsetEngine(Engine, Protocol):
+    """An engine that trains chains on parts of the rows beside those on all rows, faster than one after the other."""
+
+    def fit_subsets(
+        self, data: Dataset, specs: Sequence[MemberSpec], subsets: Sequence[Subset], progress: Progress
+    ) -> Sequence[Forest]:
+        """Train one chain per spec on all rows, and one per subset on its rows.
+
+        Returns
+        -------
+        sequence of Forest
+            That of all rows, then those of the subsets, each the same as `Engine.fit` would return for these rows.
+        """
+
+
+def fit_subsets(
+    engine: Engine, data: Dataset, specs: Sequence[MemberSpec], subsets: Sequence[Subset], progress: Progress
+) -> Sequence[Forest]:
+    """Train one chain per spec on all rows, and one per subset on its rows, by any engine; see `SubsetEngine`."""
+    if isinstance(engine, SubsetEngine):
+        return engine.fit_subsets(data, specs, subsets, progress)
+    total = (len(specs) + len(subsets)) * specs[0].n_estimators
+    before = 0
+
+    def report(done: int, _total: int, /) -> None:
+        progress(before + done, total)
+
+    forests = [engine.fit(data, specs, report)]
+    before = len(specs) * specs[0].n_estimators
+    for subset in subsets:
+        forests.append(engine.fit(data.take(subset.rows), (subset.spec,), report))
+        before += subset.spec.n_estimators
+    return forests
 
 
 @runtime_checkable

@@ -49,13 +49,15 @@ Table table_of(const Array<std::uint8_t, 2>& bins, const Array<std::int32_t, 1>&
     table.by_row = {bins.data(), bins.size()};
     table.by_column.assign(table.columns * padded(table.rows), 0);
     table.bins.assign(bin_counts.data(), bin_counts.data() + bin_counts.size());
-    table.first_threshold.assign(table.columns, 1);
+    table.lowest.assign(table.columns, 255);
+    table.highest.assign(table.columns, 0);
     bool too_large = false;
     for (std::size_t row = 0; row < table.rows; ++row) {
         for (std::size_t c = 0; c < table.columns; ++c) {
             const std::uint8_t bin = bins.data()[row * table.columns + c];
             table.by_column[c * padded(table.rows) + row] = bin;
-            if (bin == 0) table.first_threshold[c] = 0;
+            table.lowest[c] = std::min<int>(table.lowest[c], bin);
+            table.highest[c] = std::max<int>(table.highest[c], bin);
             too_large |= bin >= table.bins[c];
         }
     }
@@ -109,21 +111,51 @@ std::vector<Rows> rows_of(const std::vector<const Sample*>& samples) {
     return rows;
 }
 
-TrainedArrays train_members(const std::vector<const Sample*>& samples, const Sample* evaluation, Array<std::uint64_t, 1> seeds,
-                            const ChainRecipe& recipe, int threads, Progress progress) {
-    const std::vector<Rows> rows = rows_of(samples);
-    if (evaluation && evaluation->table.bins != samples[0]->table.bins) {
-        throw std::invalid_argument("evaluation must have the same bin_counts as the samples");
+// One problem per list of samples, with its evaluation rows (none or one sample), recipe and seeds.
+std::vector<Problem> problems_of(const std::vector<std::vector<const Sample*>>& samples,
+                                 const std::vector<std::vector<const Sample*>>& evaluations,
+                                 const std::vector<const ChainRecipe*>& recipes, const std::vector<Array<std::uint64_t, 1>>& seeds) {
+    if (samples.empty() || evaluations.size() != samples.size() || recipes.size() != samples.size() ||
+        seeds.size() != samples.size()) {
+        throw std::invalid_argument("samples, evaluations, recipes and seeds must have one entry per problem");
     }
-    const Rows evaluation_rows = evaluation ? Rows{&evaluation->table, &evaluation->target} : Rows{};
-    const std::size_t members = seeds.size();
+    std::vector<Problem> problems;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const ChainRecipe* recipe = recipes[i];
+        if (!recipe || recipe->trees != recipes[0]->trees || recipe->depth != recipes[0]->depth ||
+            recipe->outputs != recipes[0]->outputs) {
+            throw std::invalid_argument("recipes must have the same trees, depth and outputs");
+        }
+        const Sample* evaluation = evaluations[i].empty() ? nullptr : evaluations[i][0];
+        if (evaluations[i].empty() != evaluations[0].empty()) throw std::invalid_argument("all problems are evaluated, or none");
+        Problem problem{rows_of(samples[i]), {}, recipe, span_of(seeds[i])};
+        if (evaluation) {
+            if (evaluation->table.bins != samples[i][0]->table.bins) {
+                throw std::invalid_argument("evaluation must have the same bin_counts as the samples");
+            }
+            problem.evaluation = {&evaluation->table, &evaluation->target};
+        }
+        problems.push_back(std::move(problem));
+    }
+    return problems;
+}
+
+TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& samples,
+                            const std::vector<std::vector<const Sample*>>& evaluations,
+                            const std::vector<const ChainRecipe*>& recipes, const std::vector<Array<std::uint64_t, 1>>& seeds,
+                            int threads, Progress progress) {
+    const std::vector<Problem> problems = problems_of(samples, evaluations, recipes, seeds);
+    const ChainRecipe& recipe = *recipes[0];
+    const bool evaluated = !evaluations[0].empty();
+    std::size_t members = 0;
+    for (const Problem& problem : problems) members += problem.seeds.size();
     const std::size_t trees = recipe.trees;
     const std::size_t depth = recipe.depth;
     NewArray<std::uint16_t, 3> feature({members, trees, depth});
     NewArray<std::uint8_t, 3> threshold({members, trees, depth});
     NewArray<float, 4> leaf({members, trees, std::size_t{1} << depth, static_cast<std::size_t>(recipe.outputs)});
     NewArray<std::int32_t, 1> count({members});
-    NewArray<double, 2> losses({members, evaluation ? trees : 0});
+    NewArray<double, 2> losses({members, evaluated ? trees : 0});
     std::fill_n(losses.data.get(), losses.size, std::nan(""));  // remains for trees that early stopping skips
     std::exception_ptr failure;
     bool finished = false;
@@ -140,7 +172,7 @@ TrainedArrays train_members(const std::vector<const Sample*>& samples, const Sam
                 return false;
             }
         });
-        finished = train(rows, evaluation_rows, recipe, span_of(seeds), threads, monitor,
+        finished = train(problems, threads, monitor,
                          {feature.span(), threshold.span(), leaf.span(), count.span(), losses.span()});
     }
     if (failure) std::rethrow_exception(failure);
@@ -185,7 +217,7 @@ void bind_training(nb::module_& module) {
         .def(nb::init<Array<std::uint8_t, 2>, const Array<float, 1>&, const Array<float, 1>&, const Array<std::uint32_t, 1>&,
                       const Array<std::int32_t, 1>&>(),
              "bins"_a, "y"_a, "weight"_a, "keys"_a, "bin_counts"_a);
-    module.def("train", &train_members, "samples"_a, "evaluation"_a.none(), "seeds"_a, "recipe"_a, "threads"_a, "progress"_a);
+    module.def("train", &train_members, "samples"_a, "evaluations"_a, "recipes"_a, "seeds"_a, "threads"_a, "progress"_a);
     module.def("langevin_noise", &langevin_noise, "seed"_a, "tree"_a, "keys"_a, "output"_a);
 }
 

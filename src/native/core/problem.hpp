@@ -26,7 +26,8 @@ struct Table {
     std::span<const std::uint8_t> by_row;
     std::vector<std::uint8_t> by_column;
     std::vector<int> bins;             // number of bins per column, including bin 0 for missing values
-    std::vector<int> first_threshold;  // 0 for columns with missing values, else 1
+    std::vector<int> lowest;           // lowest and highest bin that occurs in each column: thresholds between them split the
+    std::vector<int> highest;          // table, others put all rows on one side
 
     const std::uint8_t* column(std::size_t index) const { return by_column.data() + index * padded(rows); }
 };

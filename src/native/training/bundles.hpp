@@ -74,8 +74,8 @@ class Bundles {
     void pack(std::size_t max_cells) {
         std::vector<Digit> digits;
         for (std::size_t c = 0; c < table_.columns; ++c) {
-            const auto first = static_cast<std::size_t>(table_.first_threshold[c]);
-            digits.push_back({c, first, std::max<std::size_t>(1, static_cast<std::size_t>(table_.bins[c]) - first)});
+            const int radix = table_.highest[c] - table_.lowest[c] + 1;
+            digits.push_back({c, static_cast<std::size_t>(table_.lowest[c]), static_cast<std::size_t>(radix)});
         }
         std::stable_sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.radix > b.radix; });
         std::size_t end = digits.size();

@@ -184,8 +184,8 @@ class Grower {
                 if (worker.slot[leaf] < 0) continue;
                 add_scores<Layout>(slot(worker.slot[leaf]) + first_word, context_.stride, outputs_, units, running, scores);
             }
-            if (deviation > 0.0f) add_score_noise(key, deviation, f, context_.table.bins[f], scores);
-            const Split best = best_threshold(scores, f, context_.table.first_threshold[f], context_.table.bins[f]);
+            if (deviation > 0.0f) add_score_noise(key, deviation, f, context_.table.highest[f], scores);
+            const Split best = best_threshold(scores, f, context_.table.lowest[f], context_.table.highest[f]);
             if (best.better_than(worker.best)) worker.best = best;
         }
     }

@@ -26,11 +26,12 @@ inline double score_noise(const ChainRecipe& recipe, double total_weight, int tr
     return decay < least_decay ? 0.0 : recipe.random_strength * decay;
 }
 
-// Replaces the scores of a feature's thresholds by their noisy square roots. One pair of random numbers serves two thresholds.
-inline void add_score_noise(const NoiseKey& key, float deviation, std::size_t feature, int bins, float* __restrict scores) {
+// Replaces the scores of a feature's thresholds before `end` by their noisy square roots. One pair of random numbers serves two
+// thresholds.
+inline void add_score_noise(const NoiseKey& key, float deviation, std::size_t feature, int end, float* __restrict scores) {
     constexpr std::uint32_t pairs_per_feature = 128;
     const std::uint32_t first = static_cast<std::uint32_t>(feature) * pairs_per_feature;
-    for (int pair = 0; pair < (bins + 1) / 2; ++pair) {
+    for (int pair = 0; pair < (end + 1) / 2; ++pair) {
         float even;
         float odd;
         normal_pair(key, first + static_cast<std::uint32_t>(pair), even, odd);

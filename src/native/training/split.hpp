@@ -104,10 +104,10 @@ inline void add_scores<PackedTwo>(const std::int64_t* histogram, int stride, int
     }
 }
 
-// Best threshold of one feature.
-inline Split best_threshold(const float* scores, std::size_t feature, int first, int bins) {
+// Best of the thresholds of one feature, from `first` to before `end`.
+inline Split best_threshold(const float* scores, std::size_t feature, int first, int end) {
     Split best;
-    for (int threshold = first; threshold + 1 < bins; ++threshold) {
+    for (int threshold = first; threshold < end; ++threshold) {
         if (scores[threshold] > best.score) {
             best = {scores[threshold], static_cast<std::uint16_t>(feature), static_cast<std::uint8_t>(threshold)};
         }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <deque>
 #include <thread>
+#include <vector>
 
 #include "core/threads.hpp"
 #include "training/chain.hpp"
@@ -18,11 +19,10 @@ constexpr std::size_t min_rows_per_thread = 2048;  // with fewer rows, threads w
 // several times the memory.
 constexpr std::size_t max_parallel_gradients = std::size_t{1} << 23;
 
-// One context per encoding of the rows.
-struct TrainingContexts {
-    std::deque<TrainingContext> all;
-
-    const TrainingContext& of(std::size_t member) const { return all[member % all.size()]; }
+// A chain to train.
+struct Member {
+    const TrainingContext* context;
+    std::uint64_t seed;
 };
 
 struct BusyGuard {  // decrements the number of busy threads, also after an exception
@@ -51,17 +51,16 @@ ChainOutput output_of(const TreeArrays& trees, const ChainRecipe& recipe, std::s
 
 // Trains members in parallel with one thread each. The calling thread polls the monitor until the last one is done.
 template <class Layout>
-void train_in_parallel(const TrainingContexts& contexts, std::span<const std::uint64_t> seeds, int threads,
-                       TrainingMonitor& monitor, const TreeArrays& trees) {
+void train_in_parallel(std::span<const Member> members, int threads, TrainingMonitor& monitor, const TreeArrays& trees) {
     std::atomic<std::size_t> next{0};
     std::atomic<int> busy{threads};
     run_on_threads(threads, [&](int rank) {
         const bool polls = rank == 0;
         {
             const BusyGuard guard{busy};
-            for (std::size_t member; !monitor.stopped() && (member = next++) < seeds.size();) {
-                const TrainingContext& context = contexts.of(member);
-                Chain<Layout> chain(context, seeds[member], 1, output_of(trees, context.recipe, member));
+            for (std::size_t i; !monitor.stopped() && (i = next++) < members.size();) {
+                const TrainingContext& context = *members[i].context;
+                Chain<Layout> chain(context, members[i].seed, 1, output_of(trees, context.recipe, i));
                 chain.run(ThreadGroup{}, monitor, polls);
             }
         }
@@ -71,16 +70,16 @@ void train_in_parallel(const TrainingContexts& contexts, std::span<const std::ui
 
 // Trains members in parallel with a group of threads each. `first` is the index of the first of these members.
 template <class Layout>
-void train_in_groups(const TrainingContexts& contexts, std::span<const std::uint64_t> seeds, std::size_t first, int group_size,
-                     TrainingMonitor& monitor, const TreeArrays& trees) {
+void train_in_groups(std::span<const Member> members, std::size_t first, int group_size, TrainingMonitor& monitor,
+                     const TreeArrays& trees) {
     std::deque<Chain<Layout>> chains;
     std::deque<Barrier> barriers;
-    for (std::size_t i = 0; i < seeds.size(); ++i) {
-        const TrainingContext& context = contexts.of(first + i);
-        chains.emplace_back(context, seeds[i], group_size, output_of(trees, context.recipe, first + i));
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const TrainingContext& context = *members[i].context;
+        chains.emplace_back(context, members[i].seed, group_size, output_of(trees, context.recipe, first + i));
         barriers.emplace_back(group_size);
     }
-    const int threads = group_size * static_cast<int>(seeds.size());
+    const int threads = group_size * static_cast<int>(members.size());
     std::atomic<int> busy{threads};
     run_on_threads(threads, [&](int rank) {
         const bool polls = rank == 0;
@@ -102,49 +101,58 @@ void train_in_groups(const TrainingContexts& contexts, std::span<const std::uint
 // Trains one member per thread; members that remain share the threads in groups. Members of a huge table are trained one
 // after the other.
 template <class Layout>
-void train_members(const TrainingContexts& contexts, std::span<const std::uint64_t> seeds, int threads,
-                   TrainingMonitor& monitor, const TreeArrays& trees) {
-    const TrainingContext& context = contexts.of(0);
+void train_members(std::span<const Member> members, int threads, TrainingMonitor& monitor, const TreeArrays& trees) {
+    const TrainingContext& context = *members[0].context;
     if (threads > 1 && context.table.rows * static_cast<std::size_t>(context.recipe.outputs) > max_parallel_gradients) {
-        for (std::size_t member = 0; member < seeds.size() && !monitor.stopped(); ++member) {
-            train_in_groups<Layout>(contexts, seeds.subspan(member, 1), member, threads, monitor, trees);
+        for (std::size_t i = 0; i < members.size() && !monitor.stopped(); ++i) {
+            train_in_groups<Layout>(members.subspan(i, 1), i, threads, monitor, trees);
         }
         return;
     }
-    const std::size_t remaining = seeds.size() % static_cast<std::size_t>(threads);
+    const std::size_t remaining = members.size() % static_cast<std::size_t>(threads);
     const std::size_t max_group = context.table.rows / min_rows_per_thread + 1;
     const int group_size = remaining > 0 ? static_cast<int>(std::min<std::size_t>(threads / remaining, max_group)) : 1;
-    const std::size_t in_parallel = group_size > 1 ? seeds.size() - remaining : seeds.size();
+    const std::size_t in_parallel = group_size > 1 ? members.size() - remaining : members.size();
     if (in_parallel > 0) {
         const int used = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), in_parallel));
-        train_in_parallel<Layout>(contexts, seeds.first(in_parallel), used, monitor, trees);
+        train_in_parallel<Layout>(members.first(in_parallel), used, monitor, trees);
     }
-    if (in_parallel < seeds.size() && !monitor.stopped()) {
-        train_in_groups<Layout>(contexts, seeds.subspan(in_parallel), in_parallel, group_size, monitor, trees);
+    if (in_parallel < members.size() && !monitor.stopped()) {
+        train_in_groups<Layout>(members.subspan(in_parallel), in_parallel, group_size, monitor, trees);
     }
 }
 
 }  // namespace
 
-bool train(std::span<const Rows> samples, Rows evaluation, const ChainRecipe& recipe, std::span<const std::uint64_t> seeds,
-           int threads, TrainingMonitor& monitor, TreeArrays trees) {
-    TrainingContexts contexts;
-    for (const Rows& rows : samples) {
-        contexts.all.emplace_back(*rows.table, *rows.target, recipe, evaluation.table, evaluation.target);
+bool train(std::span<const Problem> problems, int threads, TrainingMonitor& monitor, TreeArrays trees) {
+    std::deque<TrainingContext> contexts;
+    std::vector<Member> members;
+    std::int64_t max_integer_weight = 0;
+    for (const Problem& problem : problems) {
+        const std::size_t first = contexts.size();
+        for (const Rows& rows : problem.samples) {
+            contexts.emplace_back(*rows.table, *rows.target, *problem.recipe, problem.evaluation.table,
+                                  problem.evaluation.target);
+            max_integer_weight = std::max(max_integer_weight, contexts.back().max_integer_weight());
+        }
+        for (std::size_t i = 0; i < problem.seeds.size(); ++i) {
+            members.push_back({&contexts[first + i % problem.samples.size()], problem.seeds[i]});
+        }
     }
+    const int outputs = problems[0].recipe->outputs;
     const int workers = std::max(threads, 1);
-    if (recipe.outputs == 1) {
-        train_members<PackedOne>(contexts, seeds, workers, monitor, trees);
-    } else if (recipe.outputs == 2 && contexts.of(0).max_integer_weight() <= PackedTwo::capacity) {
-        train_members<PackedTwo>(contexts, seeds, workers, monitor, trees);
-    } else if (recipe.outputs <= 3) {
-        train_members<Lanes<4>>(contexts, seeds, workers, monitor, trees);
-    } else if (recipe.outputs <= 7) {
-        train_members<Lanes<8>>(contexts, seeds, workers, monitor, trees);
-    } else if (recipe.outputs <= 15) {
-        train_members<Lanes<16>>(contexts, seeds, workers, monitor, trees);
+    if (outputs == 1) {
+        train_members<PackedOne>(members, workers, monitor, trees);
+    } else if (outputs == 2 && max_integer_weight <= PackedTwo::capacity) {
+        train_members<PackedTwo>(members, workers, monitor, trees);
+    } else if (outputs <= 3) {
+        train_members<Lanes<4>>(members, workers, monitor, trees);
+    } else if (outputs <= 7) {
+        train_members<Lanes<8>>(members, workers, monitor, trees);
+    } else if (outputs <= 15) {
+        train_members<Lanes<16>>(members, workers, monitor, trees);
     } else {
-        train_members<Lanes<0>>(contexts, seeds, workers, monitor, trees);
+        train_members<Lanes<0>>(members, workers, monitor, trees);
     }
     return !monitor.stopped();
 }

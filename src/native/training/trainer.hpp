@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "core/monitor.hpp"
 #include "core/problem.hpp"
@@ -15,9 +16,17 @@ struct Rows {
     const Target* target = nullptr;
 };
 
-// Trains one chain per seed; the number of threads does not change the result. Returns false if the monitor stopped it. The
-// samples are encodings of the same rows: member m is trained on sample m modulo their number.
-bool train(std::span<const Rows> samples, Rows evaluation, const ChainRecipe& recipe, std::span<const std::uint64_t> seeds,
-           int threads, TrainingMonitor& monitor, TreeArrays trees);
+// Chains with the same rows and the same recipe. The samples are encodings of these rows: chain i is trained on sample i modulo
+// their number.
+struct Problem {
+    std::vector<Rows> samples;
+    Rows evaluation;
+    const ChainRecipe* recipe = nullptr;
+    std::span<const std::uint64_t> seeds;
+};
+
+// Trains the chains of all problems, one per seed; the number of threads does not change the result. Returns false if the monitor
+// stopped it. Problems have the same number of trees, levels and outputs, the first has the most rows.
+bool train(std::span<const Problem> problems, int threads, TrainingMonitor& monitor, TreeArrays trees);
 
 }  // namespace epiboost

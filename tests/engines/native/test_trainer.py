@@ -62,12 +62,48 @@ def test_members_use_the_samples_in_turn():
 
     def trained(samples, seeds, threads):
         samples = [core.Sample(table, y, weight, keys, counts) for table in samples]
-        return core.train(samples, None, np.array(seeds, dtype=np.uint64), recipe, threads, lambda _done: None)
+        return core.train([samples], [[]], [recipe], [np.array(seeds, dtype=np.uint64)], threads, lambda _done: None)
 
     alone = [trained([codes[member % 2]], [member], 1) for member in range(3)]
     for threads in (1, 2, 4):
         for position, arrays in enumerate(trained(codes, [0, 1, 2], threads)):
             np.testing.assert_array_equal(arrays, np.concatenate([one[position] for one in alone]))
+
+
+def test_problems_are_trained_together_as_they_are_alone():
+    random = np.random.default_rng(0)
+    counts = np.array([20, 20], dtype=np.int32)
+    core, seeds, problems = native(), [], []
+    for n, members in ((3000, 3), (500, 1), (2999, 2)):
+        table = (random.integers(1, 20, size=(n, 2)).astype(np.uint8), random.normal(size=n).astype(np.float32))
+        sample = core.Sample(*table, np.ones(n, dtype=np.float32), np.arange(n, dtype=np.uint32), counts)
+        problems.append(([sample], [], chain_recipe(n, n_estimators=5, temperature=3.0).to_native()))
+        seeds.append(np.arange(members, dtype=np.uint64) + n)
+    parts = list(zip(*problems, strict=True))
+    alone = [
+        core.train([samples], [evaluation], [recipe], [seed], 1, lambda _done: None)
+        for (samples, evaluation, recipe), seed in zip(problems, seeds, strict=True)
+    ]
+    for threads in (1, 2, 4):
+        for position, arrays in enumerate(core.train(*parts, seeds, threads, lambda _done: None)):
+            np.testing.assert_array_equal(arrays, np.concatenate([one[position] for one in alone]))
+
+
+def test_inconsistent_problems_are_errors():
+    core, ones = native(), np.ones(64, dtype=np.float32)
+    sample = core.Sample(
+        np.ones((64, 1), dtype=np.uint8), ones, ones, np.arange(64, dtype=np.uint32), np.array([2], dtype=np.int32)
+    )
+    recipe, other = (chain_recipe(64, n_estimators=trees).to_native() for trees in (2, 3))
+    seeds = np.array([1], dtype=np.uint64)
+    for arguments, message in (
+        (([], [], [], []), "one entry per problem"),
+        (([[sample]], [[]], [recipe], [seeds, seeds]), "one entry per problem"),
+        (([[sample]] * 2, [[], [sample]], [recipe] * 2, [seeds] * 2), "all problems are evaluated, or none"),
+        (([[sample]] * 2, [[]] * 2, [recipe, other], [seeds] * 2), "the same trees, depth and outputs"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            core.train(*arguments, 1, lambda _done: None)
 
 
 def test_inconsistent_samples_are_errors():
@@ -82,9 +118,9 @@ def test_inconsistent_samples_are_errors():
     seeds = np.array([1], dtype=np.uint64)
     for samples in ([], [None], [sample(2), sample(3)], [sample(2), sample(2, 9)]):
         with pytest.raises((ValueError, TypeError)):
-            core.train(samples, None, seeds, recipe, 1, lambda _done: None)
+            core.train([samples], [[]], [recipe], [seeds], 1, lambda _done: None)
     with pytest.raises(ValueError, match="evaluation"):
-        core.train([sample(2)], sample(1), seeds, recipe, 1, lambda _done: None)
+        core.train([[sample(2)]], [[sample(1)]], [recipe], [seeds], 1, lambda _done: None)
 
 
 def test_a_bin_above_the_bin_count_of_its_column_is_an_error(core):

@@ -3,7 +3,8 @@
 A chain is a pure function of a binned table, a recipe and a seed.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -111,7 +112,7 @@ class Trees(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChainTable:
-    """The training data of all chains, as plain arrays.
+    """Chains to train on the same rows, as plain arrays.
 
     Attributes
     ----------
@@ -124,6 +125,7 @@ class ChainTable:
     evaluation : (bins, y, weight) or None
         Evaluation rows.
     recipe : ChainRecipe
+    seeds : array of shape (chains,)
     """
 
     tables: tuple[Bytes, ...]
@@ -132,49 +134,65 @@ class ChainTable:
     counts: AnyArray
     evaluation: tuple[Bytes, AnyArray, AnyArray] | None
     recipe: ChainRecipe
+    seeds: AnyArray
 
     def samples(self) -> list[Sample]:
         """Return the rows of each order as objects of the native core."""
         return [_sample(table, self.y, self.weight, self.counts) for table in self.tables]
 
-    def sample_of(self, member: int) -> Sample:
-        """Return the rows of one member as an object of the native core."""
-        return _sample(self.tables[member % len(self.tables)], self.y, self.weight, self.counts)
+    def evaluation_samples(self) -> list[Sample]:
+        """Return the evaluation rows as an object of the native core; none or one."""
+        return [] if self.evaluation is None else [_sample(*self.evaluation, self.counts)]
 
-    def evaluation_sample(self) -> Sample | None:
-        """Return the evaluation rows as an object of the native core, or None."""
-        return None if self.evaluation is None else _sample(*self.evaluation, self.counts)
+    def of_chain(self, chain: int) -> "ChainTable":
+        """Return the table of one of the chains."""
+        table = self.tables[chain % len(self.tables)]
+        return replace(self, tables=(table,), seeds=self.seeds[chain : chain + 1])
 
 
 def chain_table(
-    rows: BinnedRows, evaluation: tuple[AnyArray, Floats, Floats] | None, recipe: ChainRecipe
+    rows: BinnedRows, evaluation: tuple[AnyArray, Floats, Floats] | None, specs: Sequence[MemberSpec], steps: StepSizes
 ) -> ChainTable:
-    """Return the training data of chains, in single precision."""
+    """Return the training data of chains, in single precision; their specs differ in the seeds only."""
     held_out = None
     if evaluation is not None:
         held_out = (evaluation[0], evaluation[1].astype(np.float32), evaluation[2].astype(np.float32))
     y, weight = rows.objective.encode(rows.y).astype(np.float32), rows.weight.astype(np.float32)
-    return ChainTable(tuple(rows.tables), y, weight, rows.bins.counts, held_out, recipe)
+    recipe = ChainRecipe.of(specs[0], rows.objective, steps)
+    seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
+    return ChainTable(tuple(rows.tables), y, weight, rows.bins.counts, held_out, recipe, seeds)
 
 
-def train_here(table: ChainTable, seeds: AnyArray, threads: int, progress: Progress) -> Trees:
-    """Train one chain per seed with threads of this machine."""
-    samples, evaluation, recipe = table.samples(), table.evaluation_sample(), table.recipe.to_native()
-    del table  # frees the copies that the samples do not reference; with a large table each of them counts
-    total = len(seeds) * recipe.trees
-    trees = native().train(
-        samples, evaluation, seeds, recipe, threads=threads, progress=lambda done: progress(done, total)
+def train_here(tables: list[ChainTable], threads: int, progress: Progress) -> list[Trees]:
+    """Train the chains of all tables side by side with threads of this machine; the list is emptied.
+
+    The caller should hold no other reference to the tables: with large ones each copy counts.
+    """
+    sizes = [len(table.seeds) for table in tables]
+    total = sum(len(table.seeds) * table.recipe.trees for table in tables)
+    problems = [_problem(tables.pop(0)) for _ in sizes]
+    together = native().train(
+        *zip(*problems, strict=True), threads=threads, progress=lambda done: progress(done, total)
     )
     progress(total, total)
-    return Trees(*trees)
+    ends = np.cumsum(sizes)[:-1]
+    return [Trees(*parts) for parts in zip(*(np.split(array, ends) for array in together), strict=True)]
 
 
-def train_on_cluster(table: ChainTable, seeds: AnyArray, progress: Progress) -> Trees:
-    """Train one chain per seed on the workers of the active cluster; the bits are those of `train_here`."""
-    trees = table.recipe.trees
-    members = list(enumerate(seeds.tolist()))
-    parts = fan_out(_train_member, table, members, lambda done: progress(done * trees, len(members) * trees))
-    return Trees(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+def train_on_cluster(tables: list[ChainTable], progress: Progress) -> list[Trees]:
+    """Train each chain on a worker of the active cluster; the bits are those of `train_here`."""
+    total = sum(len(table.seeds) * table.recipe.trees for table in tables)
+    done_before, trained = 0, []
+    for table in tables:
+        n_chains, trees = len(table.seeds), table.recipe.trees
+
+        def report(done: int, before: int = done_before, trees: int = trees) -> None:
+            progress(before + done * trees, total)
+
+        parts = fan_out(_train_chain, table, range(n_chains), report)
+        trained.append(Trees(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True))))
+        done_before += n_chains * trees
+    return trained
 
 
 def forest_of(
@@ -207,16 +225,11 @@ def _sample(codes: AnyArray, y: AnyArray, weight: AnyArray, counts: AnyArray) ->
     return native().Sample(np.ascontiguousarray(codes), y, weight, keys, counts)
 
 
-def _train_member(table: ChainTable, member: tuple[int, int], *, threads: int) -> Trees:
-    """Train one chain on a worker, given the member's index and seed."""
-    index, seed = member
-    seeds = np.array([seed], dtype=np.uint64)
-    trees = native().train(
-        [table.sample_of(index)],
-        table.evaluation_sample(),
-        seeds,
-        table.recipe.to_native(),
-        threads=threads,
-        progress=lambda _done: None,
-    )
-    return Trees(*trees)
+def _problem(table: ChainTable) -> tuple[list[Sample], list[Sample], NativeRecipe, AnyArray]:
+    """Return samples, evaluation rows, recipe and seeds as objects of the native core."""
+    return table.samples(), table.evaluation_samples(), table.recipe.to_native(), table.seeds
+
+
+def _train_chain(table: ChainTable, chain: int, *, threads: int) -> Trees:
+    """Train one chain on a worker."""
+    return train_here([table.of_chain(chain)], threads, lambda _done, _total: None)[0]

@@ -1,18 +1,17 @@
 """The native engine: bins the table, trains chains in the native core and returns the forest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar
 
-import numpy as np
-
-from epiboost._binning.bins import Bins
+from epiboost._binning.bins import BinnedTable, Bins
 from epiboost._boosting.recipe import ON_CLUSTER, MemberSpec, thread_count
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
-from epiboost.engines.base import Capabilities
-from epiboost.engines.native.chains import ChainRecipe, chain_table, forest_of, train_here, train_on_cluster
+from epiboost.engines.base import Capabilities, Subset
+from epiboost.engines.native.chains import chain_table, forest_of, train_here, train_on_cluster
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.quick_trees import QuickTrees
 from epiboost.engines.native.rows import bin_evaluation, bin_rows
@@ -39,24 +38,56 @@ class NativeEngine:
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:
         """Train one chain per spec; specs must differ in their seeds only."""
-        if data.n_classes > _MAX_CLASSES:
-            message = f"engine='native' supports at most {_MAX_CLASSES} classes; y holds {data.n_classes}"
-            raise ValueError(message)
+        tasks = [(data, specs)]
+        del data  # a large table is freed as early as possible
+        (forest,) = self._fit_all(tasks, progress)
+        return forest
+
+    def fit_subsets(
+        self, data: Dataset, specs: Sequence[MemberSpec], subsets: Sequence[Subset], progress: Progress
+    ) -> list[NativeForest]:
+        """Train one chain per spec on all rows, and one per subset on its rows, all side by side.
+
+        Subsets of a table of numbers share its bins. Categories are encoded for each subset anew, because their
+        statistics depend on the target.
+        """
+        if not any(data.n_codes) and not isinstance(data.X, BinnedTable):
+            data = replace(data, X=self._binned(data, specs[0].max_bins))
+        tasks = [(data, specs), *((data.take(subset.rows), (subset.spec,)) for subset in subsets)]
+        return self._fit_all(tasks, progress)
+
+    def _fit_all(self, tasks: list[tuple[Dataset, Sequence[MemberSpec]]], progress: Progress) -> list[NativeForest]:
+        """Train the chains of all tasks side by side; the list is emptied, so that tables are freed early."""
         threads = thread_count(self.n_jobs)
-        seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
-        quick_trees = QuickTrees(specs[0], threads)
-        rows = bin_rows(data, specs, threads, self.given_bins(specs[0].max_bins), residual_function=quick_trees)
-        bins, encoding, objective = rows.bins, rows.encoding, rows.objective
-        evaluation = None if data.evaluation is None else bin_evaluation(data.evaluation, rows, threads)
-        steps = step_sizes(specs[0], objective, float(rows.weight.sum()))
-        del data  # a large table is freed as early as possible: the trainer gets the only reference to its bins
-        tables = [chain_table(rows, evaluation, ChainRecipe.of(specs[0], objective, steps))]
-        del rows, evaluation
-        if self.n_jobs == ON_CLUSTER:
-            trees = train_on_cluster(tables.pop(), seeds, progress)
-        else:
-            trees = train_here(tables.pop(), seeds, threads, progress)
-        return forest_of(trees, bins, objective, steps, n_jobs=self.n_jobs, encoding=encoding)
+        tables, unfinished = [], []
+        while tasks:
+            data, specs = tasks.pop(0)
+            if data.n_classes > _MAX_CLASSES:
+                message = f"engine='native' supports at most {_MAX_CLASSES} classes; y holds {data.n_classes}"
+                raise ValueError(message)
+            quick_trees = QuickTrees(specs[0], threads)
+            given = self.given_bins(specs[0].max_bins)
+            rows = bin_rows(data, specs, threads, given, residual_function=quick_trees)
+            evaluation = None if data.evaluation is None else bin_evaluation(data.evaluation, rows, threads)
+            steps = step_sizes(specs[0], rows.objective, float(rows.weight.sum()))
+            tables.append(chain_table(rows, evaluation, specs, steps))
+            unfinished.append((rows.bins, rows.objective, steps, rows.encoding))
+            del data, rows, evaluation  # the trainer gets the only reference to the bins
+        train = train_on_cluster if self.n_jobs == ON_CLUSTER else partial(train_here, threads=threads)
+        return [
+            forest_of(trees, bins, objective, steps, n_jobs=self.n_jobs, encoding=encoding)
+            for trees, (bins, objective, steps, encoding) in zip(
+                train(tables, progress=progress), unfinished, strict=True
+            )
+        ]
+
+    def _binned(self, data: Dataset, max_bins: int) -> BinnedTable:
+        """Return the bins of a table of numbers."""
+        threads, given = thread_count(self.n_jobs), self.given_bins(max_bins)
+        if given is not None:
+            given.check_width(data.X.shape[1])
+        bins = given or Bins.fit(data.X, data.weight, max_bins, threads=threads)
+        return BinnedTable(bins, bins.transform(data.X, threads=threads))
 
     def given_bins(self, max_bins: int) -> Bins | None:
         """Return the bins of the given borders, or None."""

@@ -8,7 +8,7 @@ from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import Floats
-from epiboost.engines.native.chains import ChainRecipe, chain_table, forest_of, train_here
+from epiboost.engines.native.chains import chain_table, forest_of, train_here
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import bin_numeric_rows
 
@@ -62,10 +62,10 @@ class QuickTrees:
             max_depth=_DEPTH,
             subsample=1.0,
             temperature=None,
+            random_strength=0.0,
             patience=None,
         )
         rows = bin_numeric_rows(data, spec.max_bins, self.threads)
         steps = step_sizes(spec, rows.objective, float(rows.weight.sum()))
-        table = chain_table(rows, None, ChainRecipe.of(spec, rows.objective, steps))
-        trees = train_here(table, np.array([spec.seed], dtype=np.uint64), self.threads, lambda _done, _total: None)
+        (trees,) = train_here([chain_table(rows, None, [spec], steps)], self.threads, lambda _done, _total: None)
         return forest_of(trees, rows.bins, rows.objective, steps, n_jobs=self.threads)

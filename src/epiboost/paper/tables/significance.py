@@ -22,6 +22,7 @@ from epiboost._typing import Floats
 from epiboost.paper.protocol import SIGNIFICANCE
 
 _MIN_PAIRS = 2  # for a standard deviation
+_ROUNDING = 1e-12  # differences that vary less are equal: the t-test would divide by a rounding error
 
 
 def not_worse_than_best(samples: Mapping[str, Floats], *, smaller_is_better: bool) -> set[str]:
@@ -55,4 +56,5 @@ def _is_worse(losses: Floats, best: Floats) -> bool:
         return True
     if excess.mean() <= 0.0:
         return False
-    return bool(np.ptp(excess) == 0.0 or ttest_rel(losses[both], best[both]).pvalue <= SIGNIFICANCE)
+    is_constant = bool(np.ptp(excess) <= _ROUNDING * excess.mean())
+    return bool(is_constant or ttest_rel(losses[both], best[both]).pvalue <= SIGNIFICANCE)
