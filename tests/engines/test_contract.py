@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from epiboost import EpiBoostRegressor, Posterior
+from epiboost._estimators.training_rows import GivenRows
 from epiboost.engines import BinnedEngine, Capabilities, Engine, Forest
 from epiboost.engines.registry import engine_named
 from tests.support.engines import ENSEMBLES, capabilities_of, small_model, supported
@@ -71,7 +72,7 @@ class TestProtocols:
         estimator, X, y = task
         reports = []
         model = small_model(estimator, engine).fit(X, y)
-        data = model._read_rows(X, y, None, None)[2]
+        data = model._read_rows(GivenRows(X, y), model._checked_engine()).data
         model._checked_engine().fit(data, model._recipe().specs(0), lambda *report: reports.append(report))
         assert reports[-1][0] == reports[-1][1] > 0
         assert all(done <= total for done, total in reports)

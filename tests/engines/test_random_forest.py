@@ -8,6 +8,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._boosting.rows import learning_rows
+from epiboost._estimators.training_rows import GivenRows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -20,7 +21,7 @@ def test_a_forest_predicts_what_scikit_learn_predicts(classes):
     y = Y if not classes else np.digitize(Y, np.quantile(Y, np.arange(1, classes) / classes))
     estimator = EpiBoostClassifier if classes else EpiBoostRegressor
     model = estimator(engine="forest", ensemble="single", n_estimators=15, random_state=0).fit(X, y)
-    rows = learning_rows(model._read_rows(X, y, None, None)[2])
+    rows = learning_rows(model._read_rows(GivenRows(X, y), model._checked_engine()).data)
     seed = model._recipe().specs(int(np.random.RandomState(0).randint(np.iinfo(np.int32).max)))[0].seed
     peer = (RandomForestClassifier if classes else RandomForestRegressor)(15, max_depth=10, random_state=seed % 2**32)
     peer.fit(rows.X, rows.y, sample_weight=rows.weight)

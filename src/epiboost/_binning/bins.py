@@ -142,3 +142,16 @@ class BinnedTable:
     def __getitem__(self, rows: Integers) -> "BinnedTable":
         """Return some of the rows."""
         return BinnedTable(self.bins, self.codes[rows])
+
+    def numbers(self) -> Floats:
+        """Return a table of numbers with these bins; NaN for missing values.
+
+        >>> BinnedTable(Bins.of([[0.0, 1.0]], 255), np.array([[0], [1], [2], [3]], dtype=np.uint8)).numbers().ravel()
+        array([nan,  0.,  1.,  2.])
+        """
+        table = np.empty(self.codes.shape)
+        for column, codes in enumerate(self.codes.T):
+            borders = self.bins.borders_of(column)
+            above = np.nextafter(borders[-1:] + 1.0, np.inf) if len(borders) else np.zeros(1)
+            table[:, column] = np.concatenate([[np.nan], borders, above])[codes]
+        return table

@@ -143,9 +143,15 @@ class Recipe:
 
     def specs(self, seed: int) -> tuple[MemberSpec, ...]:
         """Return one spec per chain; the first chains do not depend on the number of members."""
+        return self._specs(np.random.SeedSequence(seed), self.n_chains)
+
+    def out_of_fold_specs(self, seed: int, n_chains: int) -> tuple[MemberSpec, ...]:
+        """Return the specs of chains beside the members, with seeds of their own."""
+        return self._specs(np.random.SeedSequence([seed, 1]), n_chains)
+
+    def _specs(self, seeds: np.random.SeedSequence, n_chains: int) -> tuple[MemberSpec, ...]:
         noisy = self.ensemble in {"sglb", "virtual"}
         default_subsample = 0.5 if self.ensemble == "sgb" else 1.0
-        seeds = np.random.SeedSequence(seed).generate_state(self.n_chains, np.uint64)
         return tuple(
             MemberSpec(
                 seed=int(chain_seed),
@@ -161,7 +167,7 @@ class Recipe:
                 random_strength=float(self.random_strength),
                 patience=self.early_stopping_rounds,
             )
-            for chain_seed in seeds
+            for chain_seed in seeds.generate_state(n_chains, np.uint64)
         )
 
     def _check_virtual(self) -> None:

@@ -13,6 +13,8 @@ from epiboost._boosting.recipe import MemberSpec
 from epiboost._typing import Floats
 
 _MAX_STEP = 4.0  # the curvature of a classification loss is at most a quarter
+_GUARD = 10.0  # a variance needs about ten times the rows that a mean needs
+_MIN_GUARD = 1.0  # rows: the guard must not vanish where l2 does
 _MAX_NOISE = 1e9  # in standard deviations of the target; more would drown it in rounding errors
 
 
@@ -66,6 +68,7 @@ def step_sizes(spec: MemberSpec, objective: Objective, n: float) -> StepSizes:
     # the rate is relative to the curvature of the loss, up to a bound beyond which a step could overshoot
     rate = min(spec.learning_rate / objective.curvature, max(_MAX_STEP, spec.learning_rate))
     noise = 0.0 if spec.temperature is None else float(np.sqrt(spec.temperature * 2.0 / (n * rate)))
+    l2 = spec.l2 * rate / spec.learning_rate
     if noise > _MAX_NOISE:
         message = (
             f"temperature={spec.temperature:g} and learning_rate={spec.learning_rate:g} give noise of {noise:.3g} "
@@ -74,8 +77,8 @@ def step_sizes(spec: MemberSpec, objective: Objective, n: float) -> StepSizes:
         raise ValueError(message)
     return StepSizes(
         rate=rate,
-        l2=spec.l2 * rate / spec.learning_rate + guard * 60.0 * min((450.0 / n) ** 3, 1.0),
-        variance_l2=guard * 1000.0 * min((450.0 / n) ** 2, 1.0),
+        l2=l2,
+        variance_l2=guard * max(_GUARD * l2, _MIN_GUARD),
         shrink=0.0 if spec.temperature is None else 1.0 / (2.0 * n),
         noise=noise,
     )

@@ -2,37 +2,32 @@
 
 import functools
 import inspect
-import sys
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed
 from epiboost._estimators.estimator_file import fitted_attributes, to_file
 from epiboost._estimators.fitted import FittedAttributes
+from epiboost._estimators.out_of_fold.training import OutOfFoldOptions, plan_for, train
 from epiboost._estimators.provenance import Provenance
 from epiboost._estimators.saving import SavedModel
-from epiboost._inputs.dask_collections import dask_kind, require_in_memory
-from epiboost._inputs.dataset import Dataset
-from epiboost._inputs.schema import ColumnSchema
+from epiboost._estimators.training_rows import GivenRows, RowReader, TrainingRows, evaluation_parts, is_collection
 from epiboost._inputs.target import Target
-from epiboost._inputs.weights import check_weights
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._progress import progress_bar
-from epiboost._typing import AnyArray, Column, Floats, Table
-from epiboost.distributed.fit import PartitionReader, partitioned_schema
+from epiboost._typing import AnyArray, Column, LibraryObject, Table
 from epiboost.distributed.scoring import score_lazily
-from epiboost.engines.base import BinnedEngine, Engine
-from epiboost.engines.registry import check_data, check_parameters, engine_named, partitions_of
+from epiboost.engines.base import Engine
+from epiboost.engines.registry import check_data, check_parameters, engine_named
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -44,7 +39,7 @@ def takes_dask(method: Method) -> Method:
 
     @functools.wraps(method)
     def called(model: "UncertaintyModel", X: Table, *arguments: object, **options: object) -> object:
-        if _is_collection(X):
+        if is_collection(X):
             return score_lazily(method.__name__, model, X, arguments, options)
         return method(model, X, *arguments, **options)
 
@@ -105,6 +100,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         random_strength: float = 1.0,
         structure_rows: int | None = 62_000,
         early_stopping_rounds: int | None = None,
+        out_of_fold: str | int | LibraryObject = "auto",
+        keep_folds: bool = False,
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
@@ -124,6 +121,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.random_strength = random_strength
         self.structure_rows = structure_rows
         self.early_stopping_rounds = early_stopping_rounds
+        self.out_of_fold = out_of_fold
+        self.keep_folds = keep_folds
         self.engine = engine
         self.engine_params = engine_params
         self.categorical_features = categorical_features
@@ -131,7 +130,9 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Table, y: Column, sample_weight: Column = None, eval_set: Table = None) -> Self:
+    def fit(
+        self, X: Table, y: Column, sample_weight: Column = None, eval_set: Table = None, groups: Column = None
+    ) -> Self:
         """Train the ensemble.
 
         Parameters
@@ -148,6 +149,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             are scaled to an average of one.
         eval_set : (X, y) or (X, y, sample_weight), optional
             Rows on which the loss is measured after every tree.
+        groups : array of shape (n,), optional
+            Rows of one group are left out by the same out-of-fold chain, see ``out_of_fold``.
 
         Returns
         -------
@@ -160,28 +163,35 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             raise ValueError(message)
         recipe = self._recipe()
         engine = self._checked_engine()
-        evaluation = _evaluation_parts(eval_set)
+        evaluation = evaluation_parts(eval_set)
         if recipe.early_stopping_rounds is not None and evaluation is None:
             message = "early_stopping_rounds needs an eval_set; fit(X, y, eval_set=(X_valid, y_valid))"
             raise ValueError(message)
-        if _is_collection(X):
-            schema, target, data = self._read_partitions(engine, X, y, sample_weight, evaluation)
-        else:
-            schema, target, data = self._read_rows(X, y, sample_weight, evaluation)
-        n_rows = len(data.X)
-        if n_rows < _MIN_ROWS:
-            message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
+        rows = self._read_rows(GivenRows(X, y, sample_weight, evaluation, groups), engine)
+        schema, data = rows.schema, rows.data
+        if len(data.X) < _MIN_ROWS:
+            message = f"Found {len(data.X)} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
             raise ValueError(message)
         check_data(engine, str(self.engine), data)
         if isinstance(data.X, np.ndarray):
             schema = schema.with_ranges(data.X)
+        options = OutOfFoldOptions(self.out_of_fold, self.keep_folds, rows.groups)
+        plan = plan_for(options, recipe, data)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        self.__dict__.update(schema.estimator_attributes(), target_=target)
-        rows = [data]
-        del data  # the engine gets the only reference, so that it can free a large table
+        self.__dict__.update(schema.estimator_attributes(), target_=rows.target)
+        n_rows, kept = len(data.X), rows.kept
+        handed_over = [data]
+        del data, rows  # the engine gets the only reference, so that it can free a large table
+        seed = draw_seed(self.random_state)
         with progress_bar("Training") if self.verbose else nullcontext(_ignore_progress) as progress:
-            self.forest_ = engine.fit(rows.pop(), recipe.specs(draw_seed(self.random_state)), progress)
-        self.prefixes_ = recipe.prefixes
+            if plan is None:
+                forest, measured = engine.fit(handed_over.pop(), recipe.specs(seed), progress), None
+            else:
+                keep = self.keep_folds
+                forest, measured = train(engine, handed_over.pop(), recipe, seed, plan, keep=keep, progress=progress)
+        self.out_of_fold_ = None if measured is None else measured.of_given_rows(kept)
+        self.prefixes_ = recipe.prefixes if measured is None else measured.prefixes(recipe.prefixes)
+        self.forest_ = forest
         self.provenance_ = Provenance(time.perf_counter() - start, n_rows)
         return self
 
@@ -199,47 +209,16 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         """
         self._require_fitted()
         parameters = self.forest_.predict(self.schema_.transform(X), prefixes=self.prefixes_)
+        if self.out_of_fold_ is not None and self.out_of_fold_.recalibration is not None:
+            parameters = self.out_of_fold_.recalibration.apply(parameters)
         return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None))
 
-    def _read_rows(
-        self, X: Table, y: Column, sample_weight: Column, evaluation: tuple[Any, Any, Any] | None
-    ) -> tuple[ColumnSchema, Target, Dataset]:
-        """Return the schema, the target and the training rows of a table in memory."""
-        if "dask" in sys.modules:
-            for name, column in (("y", y), ("sample_weight", sample_weight)):
-                require_in_memory(column, name, "compute it, or give X as a Dask collection too")
-        owner = type(self).__name__
-        schema, table = ColumnSchema.fit(X, categorical_features=self.categorical_features, owner=owner)
-        n_rows = len(table)
-        table, y, weight = _positive_rows(table, self._target_type.check(y), sample_weight)
-        if len(table) < n_rows:
-            schema, table = schema.without_unused(table)
-        target = self._target_type.fit(y)
-        evaluation_rows = None if evaluation is None else _read_evaluation_rows(schema, target, *evaluation)
-        data = Dataset(
-            table, target.encode(y), weight, target.n_classes, target.objective, evaluation_rows, schema.n_codes
-        )
-        return schema, target, data
-
-    def _read_partitions(
-        self, engine: Engine, X: Table, y: Column, sample_weight: Column, evaluation: tuple[Any, Any, Any] | None
-    ) -> tuple[ColumnSchema, Target, Dataset]:
-        """Return the schema, the target and the training rows of a Dask collection."""
-        partitions = partitions_of(engine, str(self.engine), has_evaluation=evaluation is not None)
-        owner = type(self).__name__
-        schema = partitioned_schema(X, categorical_features=self.categorical_features, owner=owner)
-        reader = PartitionReader(schema, self._target_type, self.max_bins)
-        if partitions == "rows":
-            return schema, *reader.read_in_place(X, y, sample_weight)
-        bins = cast("BinnedEngine", engine).given_bins(self.max_bins)
-        target, data = reader.read_bins(X, y, sample_weight, bins)
-        if evaluation is None:
-            return schema, target, data
-        if _is_collection(evaluation[0]):
-            evaluation_rows = reader.evaluation(target, *evaluation, data.X.bins)
-        else:
-            evaluation_rows = _read_evaluation_rows(schema, target, *evaluation)
-        return schema, target, replace(data, evaluation=evaluation_rows)
+    def _read_rows(self, given: GivenRows, engine: Engine) -> TrainingRows:
+        """Return what `fit` was given as schema, target and dataset."""
+        reader = RowReader(self._target_type, self.categorical_features, type(self).__name__)
+        if is_collection(given.X):
+            return reader.read_partitions(given, engine, str(self.engine), self.max_bins)
+        return reader.read(given)
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
@@ -269,33 +248,3 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
 
 def _ignore_progress(done: int, total: int, /) -> None:
     """Report nothing."""
-
-
-def _is_collection(X: Table) -> bool:
-    return "dask" in sys.modules and dask_kind(X) is not None
-
-
-def _evaluation_parts(eval_set: Table) -> tuple[Any, Any, Any] | None:
-    """Return X, y and weight of an eval_set: (X, y) or (X, y, weight), alone or as the only entry of a list."""
-    if eval_set is None:
-        return None
-    parts = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
-    if not isinstance(parts, tuple) or len(parts) not in {2, 3}:
-        message = "eval_set must be (X, y) or (X, y, sample_weight)"
-        raise ValueError(message)
-    return (*parts, None)[:3]
-
-
-def _read_evaluation_rows(schema: ColumnSchema, target: Target, X: Table, y: Column, weight: Column) -> Dataset:
-    table, y, weight = _positive_rows(schema.transform(X), type(target).check(y), weight)
-    return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes, target.objective)
-
-
-def _positive_rows(table: AnyArray, y: AnyArray, weight: Column) -> tuple[AnyArray, AnyArray, Floats]:
-    """Return the rows of positive weight, after checking that the parts have equal length."""
-    check_consistent_length(table, y)
-    checked = np.ones(len(table)) if weight is None else check_weights(weight, len(table))
-    positive = checked > 0
-    if positive.all():
-        return table, y, checked
-    return table[positive], y[positive], checked[positive]

@@ -1,11 +1,15 @@
 """The classifier: every member predicts class probabilities per row."""
 
+import numpy as np
+import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 
-from epiboost._estimators.base import BaseEpiBoost
+from epiboost._estimators.base import BaseEpiBoost, takes_dask
 from epiboost._estimators.calibrated import CalibratedClassifier
+from epiboost._estimators.conformal import conformal_quantile
 from epiboost._estimators.predictions import ClassPredictions
 from epiboost._inputs.target import Classes
+from epiboost._posterior.posterior import interval_ends
 from epiboost._typing import AnyArray, Column, Table
 
 
@@ -47,6 +51,14 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         smaller one. Leaf values always come from all rows. None takes all rows for the splits too.
     early_stopping_rounds : int, optional
         Stop a chain after this number of trees without a better loss on ``eval_set``, and keep the chain at its best.
+    out_of_fold : "auto", int, splitter or iterable of (train, test), default="auto"
+        Number of folds. Beside the members, which see all rows, one chain per fold is trained without the rows of its
+        fold, and two more that measure how much models differ. They recalibrate the uncertainties, give intervals that
+        hold, and the attributes ``oof_prediction_``, ``oof_score_`` and ``oof_loss_``; the price is that of about four
+        more members. "auto" is 4 for ensembles of five members or more, 0 for ``"single"`` and ``"virtual"``. 0
+        switches it off. A splitter of scikit-learn, as ``TimeSeriesSplit``, sets the folds; `fit` takes ``groups``.
+    keep_folds : bool, default=False
+        Whether the model keeps the chains of the folds, for intervals with a guarantee.
     engine : {"native", "catboost", "lightgbm", "xgboost", "forest"}, other name or Engine, default="native"
         Trains the trees. Parameters that an engine does not support must be left at their defaults.
     engine_params : dict, optional
@@ -71,7 +83,11 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
     feature_names_in_ : array of shape (features,)
         Only if the columns had names.
     n_iter_ : array of shape (chains,)
-        Number of trees per chain.
+        Number of trees in use per chain.
+    oof_prediction_ : array of shape (n,) or (n, classes)
+        Prediction of each training row by a chain that has not seen it; NaN for rows that all have seen.
+    oof_score_, oof_loss_ : float
+        Accuracy and mean negative log-likelihood of these predictions.
     evaluation_loss_ : array of shape (chains, trees) or None
         Negative log-likelihood on ``eval_set`` after each tree.
     categories_ : list of arrays, or None for a numeric column
@@ -94,6 +110,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
     Examples
     --------
     >>> import numpy as np
+    import numpy.typing as npt
     >>> from epiboost import EpiBoostClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, size=(300, 2))
@@ -114,6 +131,42 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         return self.target_.labels
 
     target_: Classes
+
+    @takes_dask
+    def predict_set(
+        self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, guarantee: bool = False
+    ) -> npt.NDArray[np.bool_]:
+        """Predict sets of classes that contain the true class with about the given probability.
+
+        They need out-of-fold chains: classes belong to a set whose probability is not below that of the true class of
+        the given share of rows, each predicted by a chain that has not seen it.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        coverage : float or sequence of shape (k,), default=0.9
+            Strictly between 0 and 1. A set of a larger coverage contains those of smaller ones.
+        guarantee : bool, default=False
+            Whether the sets shall be cross-conformal, made by the out-of-fold chains alone. For rows of the same
+            distribution they contain the true class with a probability of at least ``1 - 2 * (1 - coverage)``, less a
+            term that vanishes with the number of rows. Needs ``keep_folds=True``.
+
+        Returns
+        -------
+        array of bool, of shape (n, classes), or (n, k, classes) for k coverages
+            Which classes belong to the set, in the order of ``classes_``; at least the most probable one.
+        """
+        self._require_fitted()
+        measured, levels = self._measured, interval_ends(coverage)[..., 1] * 2.0 - 1.0
+        probability = self.predict_proba(X)
+        most_probable = probability == probability.max(axis=1, keepdims=True)
+        if guarantee:
+            chains, table = measured.kept_chains, self.schema_.transform(X)
+            sets = [chains.sets(table, float(level)) | most_probable for level in np.atleast_1d(levels)]
+        else:
+            limits = [conformal_quantile(measured.scores, float(level)) for level in np.atleast_1d(levels)]
+            sets = [(1.0 - probability <= limit) | most_probable for limit in limits]
+        return sets[0] if levels.ndim == 0 else np.stack(sets, axis=1)
 
     def calibrate(self, X_cal: Table, y_cal: Column, *, random_state: int | None = 0) -> CalibratedClassifier:
         """Return a calibrated model, whose prediction sets have guaranteed coverage.

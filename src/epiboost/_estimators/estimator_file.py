@@ -7,6 +7,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from epiboost._boosting.recipe import Recipe
+from epiboost._estimators.out_of_fold.file import from_file as out_of_fold_from_file
+from epiboost._estimators.out_of_fold.file import to_file as out_of_fold_to_file
 from epiboost._estimators.provenance import Provenance
 from epiboost._files.requirements import require_facts
 from epiboost._inputs.schema import ColumnSchema
@@ -23,15 +25,17 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         raise ValueError(message)  # noqa: TRY004 (the type is allowed, the file is not)
     forest, trees = model.forest_.to_file()
     schema, columns = model.schema_.to_file()
+    measured, measurements = out_of_fold_to_file(model.out_of_fold_)
     header: dict[str, Any] = {
         "estimator": type(model).__name__,
         "parameters": {name: _to_json(value) for name, value in model.get_params(deep=False).items()},
         "prefixes": None if model.prefixes_ is None else [int(prefix) for prefix in model.prefixes_],
         "forest": forest,
         "training": None if model.provenance_ is None else model.provenance_.to_header(),
+        "out_of_fold": measured,
         **schema,
     }
-    return header, {**trees, **columns, **model.target_.to_file()}
+    return header, {**trees, **columns, **measurements, **model.target_.to_file()}
 
 
 def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
@@ -40,6 +44,16 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
     schema = ColumnSchema.from_file(header, arrays, owner=type(model).__name__)
     target = model._target_type.from_file(arrays)  # noqa: SLF001 (its own class)
     forest = forest_from_file(str(model.engine), header["forest"], arrays, n_jobs=model.n_jobs)
+    measured = out_of_fold_from_file(
+        header.get("out_of_fold"),
+        arrays,
+        engine=str(model.engine),
+        forest=forest,
+        target=target,
+        prefixes=recipe.prefixes,
+        n_jobs=model.n_jobs,
+    )
+    in_use = recipe.prefixes if measured is None else measured.prefixes(recipe.prefixes)
     prefixes = header["prefixes"]
     require_facts(
         {
@@ -52,9 +66,7 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
             "the columns do not have as many categories as the encoding has codes": (
                 forest.n_codes == (schema.n_codes or (0,) * schema.n_features)
             ),
-            "the prefixes are not those of the parameters": (
-                (None if prefixes is None else tuple(prefixes)) == recipe.prefixes
-            ),
+            "the prefixes are not those of the parameters": ((None if prefixes is None else tuple(prefixes)) == in_use),
         }
     )
     _check_shape(forest, recipe, schema, target)
@@ -62,7 +74,8 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
         **schema.estimator_attributes(),
         "target_": target,
         "forest_": forest,
-        "prefixes_": recipe.prefixes,
+        "prefixes_": in_use,
+        "out_of_fold_": measured,
         "provenance_": Provenance.from_header(header.get("training")),
     }
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.provenance import Provenance
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.schema import ColumnSchema
@@ -18,6 +19,7 @@ class FittedAttributes:
     forest_: Forest
     prefixes_: tuple[int, ...] | None
     provenance_: Provenance | None
+    out_of_fold_: OutOfFold | None = None
 
     n_features_in_: int
     feature_names_in_: AnyArray
@@ -35,8 +37,37 @@ class FittedAttributes:
 
     @property
     def n_iter_(self) -> AnyArray:
-        """Number of trees per chain, shape (chains,)."""
-        return self.forest_.n_trees
+        """Number of trees in use per chain, shape (chains,)."""
+        measured = self.out_of_fold_
+        if measured is None or measured.n_trees is None:
+            return self.forest_.n_trees
+        return np.minimum(self.forest_.n_trees, measured.n_trees)
+
+    @property
+    def oof_prediction_(self) -> Floats:
+        """Prediction of each training row by a chain that has not seen it; NaN for rows that every chain has seen.
+
+        Shape (n,) for a regressor, (n, classes) for a classifier.
+        """
+        predicted = self._measured.predicted
+        return predicted if self.forest_.family == "categorical" else predicted[:, 0]
+
+    @property
+    def oof_score_(self) -> float:
+        """R² of `oof_prediction_`, or its accuracy."""
+        return self._measured.score
+
+    @property
+    def oof_loss_(self) -> float:
+        """Mean negative log-likelihood of the training rows by chains that have not seen them."""
+        return self._measured.loss
+
+    @property
+    def _measured(self) -> OutOfFold:
+        if self.out_of_fold_ is None:
+            message = "this model was trained without out-of-fold chains; set out_of_fold=4 before fit"
+            raise AttributeError(message)
+        return self.out_of_fold_
 
     @property
     def evaluation_loss_(self) -> Floats | None:

@@ -10,9 +10,11 @@ from sklearn.base import RegressorMixin
 from epiboost._boosting.recipe import EnsembleKind
 from epiboost._estimators.base import BaseEpiBoost, takes_dask
 from epiboost._estimators.calibrated import CalibratedRegressor
+from epiboost._estimators.out_of_fold.residual_shape import ResidualShape
 from epiboost._estimators.predictions import NumberPredictions
 from epiboost._inputs.target import Numbers
-from epiboost._typing import Column, Floats, Table
+from epiboost._posterior.posterior import check_quantiles, interval_ends
+from epiboost._typing import Column, Floats, LibraryObject, Table
 from epiboost.engines.base import Engine
 
 
@@ -57,6 +59,14 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         smaller one. Leaf values always come from all rows. None takes all rows for the splits too.
     early_stopping_rounds : int, optional
         Stop a chain after this number of trees without a better loss on ``eval_set``, and keep the chain at its best.
+    out_of_fold : "auto", int, splitter or iterable of (train, test), default="auto"
+        Number of folds. Beside the members, which see all rows, one chain per fold is trained without the rows of its
+        fold, and two more that measure how much models differ. They recalibrate the uncertainties, give intervals that
+        hold, and the attributes ``oof_prediction_``, ``oof_score_`` and ``oof_loss_``; the price is that of about four
+        more members. "auto" is 4 for ensembles of five members or more, 0 for ``"single"`` and ``"virtual"``. 0
+        switches it off. A splitter of scikit-learn, as ``TimeSeriesSplit``, sets the folds; `fit` takes ``groups``.
+    keep_folds : bool, default=False
+        Whether the model keeps the chains of the folds, for intervals with a guarantee.
     engine : {"native", "catboost", "lightgbm", "xgboost", "forest"}, other name or Engine, default="native"
         Trains the trees. Parameters that an engine does not support must be left at their defaults.
     engine_params : dict, optional
@@ -79,7 +89,11 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
     feature_names_in_ : array of shape (features,)
         Only if the columns had names.
     n_iter_ : array of shape (chains,)
-        Number of trees per chain.
+        Number of trees in use per chain.
+    oof_prediction_ : array of shape (n,)
+        Prediction of each training row by a chain that has not seen it; NaN for rows that all have seen.
+    oof_score_, oof_loss_ : float
+        R² and mean negative log-likelihood of these predictions.
     evaluation_loss_ : array of shape (chains, trees) or None
         Negative log-likelihood on ``eval_set`` after each tree.
     categories_ : list of arrays, or None for a numeric column
@@ -130,6 +144,8 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         variance_guard: float = 1.0,
         structure_rows: int | None = 62_000,
         early_stopping_rounds: int | None = None,
+        out_of_fold: str | int | LibraryObject = "auto",
+        keep_folds: bool = False,
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
@@ -150,6 +166,8 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
             random_strength=random_strength,
             structure_rows=structure_rows,
             early_stopping_rounds=early_stopping_rounds,
+            out_of_fold=out_of_fold,
+            keep_folds=keep_folds,
             engine=engine,
             engine_params=engine_params,
             categorical_features=categorical_features,
@@ -160,7 +178,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         self.variance_guard = variance_guard
 
     @takes_dask
-    def predict_interval(self, X: Table, coverage: float | npt.ArrayLike = 0.9) -> Floats:
+    def predict_interval(self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, guarantee: bool = False) -> Floats:
         """Predict the central interval that contains the target with the given probability.
 
         Parameters
@@ -168,18 +186,32 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         X : table of shape (n, features)
         coverage : float or sequence of shape (k,), default=0.9
             Between 0 and 1.
+        guarantee : bool, default=False
+            Whether the intervals shall be those of CV+, which the out-of-fold chains alone make. For rows of the same
+            distribution they contain the target with a probability of at least ``1 - 2 * (1 - coverage)``, less a term
+            that vanishes with the number of rows; in practice it is about the coverage. Needs ``keep_folds=True``.
 
         Returns
         -------
         array of shape (n, 2), or (n, k, 2) for k coverages
-            Lower and upper end: exact quantiles of the mixture of the members, which never cross. They have no
-            guarantee; the intervals of the model that `calibrate` returns do.
+            Lower and upper end, which never cross. With out-of-fold chains the ends are `predict_quantile`; otherwise
+            they are quantiles of the mixture of the members. Neither has a proof: see ``guarantee`` and `calibrate`.
         """
-        return self.predict_posterior(X).interval(coverage)
+        ends = interval_ends(coverage)
+        if guarantee:
+            self._require_fitted()
+            chains, table = self._measured.kept_chains, self.schema_.transform(X)
+            intervals = [chains.interval(table, float(level)) for level in np.atleast_1d(coverage)]
+            return intervals[0] if ends.ndim == 1 else np.stack(intervals, axis=1)
+        return self.predict_quantile(X, ends.ravel()).reshape(-1, *ends.shape)
 
     @takes_dask
     def predict_quantile(self, X: Table, q: npt.ArrayLike) -> Floats:
-        """Predict quantiles of the mixture of the members.
+        """Predict quantiles of the target.
+
+        With out-of-fold chains the quantile is the mean plus the standard deviation of the row times the quantile of
+        the standardised out-of-fold residuals, so that the shape of the distribution is that of the table. Without
+        them it is that of the mixture of the members.
 
         Parameters
         ----------
@@ -192,7 +224,13 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         array of shape (n,) for one q, (n, k) for k
             Quantiles never cross.
         """
-        return self.predict_posterior(X).quantile(q)
+        posterior = self.predict_posterior(X)
+        if self.out_of_fold_ is None or self.out_of_fold_.recalibration is None:
+            return posterior.quantile(q)
+        ratios = ResidualShape(self.out_of_fold_.scores).quantile(check_quantiles(q))
+        mean, std = (part.reshape(-1, *[1] * ratios.ndim) for part in (posterior.mean, posterior.std))
+        quantiles: Floats = mean + std * ratios
+        return quantiles
 
     def calibrate(self, X_cal: Table, y_cal: Column, *, random_state: int | None = 0) -> CalibratedRegressor:
         """Return a calibrated model, whose intervals have guaranteed coverage.

@@ -131,7 +131,7 @@ class Posterior:
         array([[-1.282,  2.   ]])
         """
         self._check_family("normal", "quantile")
-        return mixture_quantile(self.parameters, _check_q(q))
+        return mixture_quantile(self.parameters, check_quantiles(q))
 
     def interval(self, coverage: float | npt.ArrayLike = 0.9) -> Floats:
         """Return the central interval that contains the target with probability ``coverage``. Normal only.
@@ -153,12 +153,7 @@ class Posterior:
         array([[ 6.08, 13.92]])
         """
         self._check_family("normal", "interval")
-        levels = np.asarray(coverage, dtype=np.float64)
-        if levels.ndim > 1 or not levels.size or not ((levels > 0.0) & (levels < 1.0)).all():
-            message = f"coverage must be a number, or a sequence of them, strictly between 0 and 1, got {coverage!r}"
-            raise ValueError(message)
-        tails = (1.0 - levels) / 2
-        ends = np.stack([tails, np.minimum(1.0 - tails, _MAX_BELOW_ONE)], axis=-1)
+        ends = interval_ends(coverage)
         return self.quantile(ends.ravel()).reshape(-1, *ends.shape)
 
     def cdf(self, y: npt.ArrayLike) -> Floats:
@@ -255,7 +250,22 @@ class Posterior:
         return codes.astype(np.int64)
 
 
-def _check_q(q: float | npt.ArrayLike) -> Floats:
+def interval_ends(coverage: float | npt.ArrayLike) -> Floats:
+    """Return the probabilities of the two ends of central intervals, shape (2,) or (k, 2).
+
+    >>> interval_ends(0.9).round(2)
+    array([0.05, 0.95])
+    """
+    levels = np.asarray(coverage, dtype=np.float64)
+    if levels.ndim > 1 or not levels.size or not ((levels > 0.0) & (levels < 1.0)).all():
+        message = f"coverage must be a number, or a sequence of them, strictly between 0 and 1, got {coverage!r}"
+        raise ValueError(message)
+    tails = (1.0 - levels) / 2
+    return np.stack([tails, np.minimum(1.0 - tails, _MAX_BELOW_ONE)], axis=-1)
+
+
+def check_quantiles(q: float | npt.ArrayLike) -> Floats:
+    """Return probabilities as an array; a ValueError unless they are strictly between 0 and 1."""
     levels = np.asarray(q, dtype=np.float64)
     if levels.ndim > 1:
         message = f"q must be a number or one-dimensional, got the shape {levels.shape}"

@@ -8,10 +8,6 @@ model is the first chain of its ensemble, and column j of the out-of-domain rows
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
-from epiboost._typing import AnyArray
-
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
@@ -27,8 +23,6 @@ class Protocol:
         The grid of tree depths and learning rates; the pair of smallest validation loss is used.
     forest_depth : int
         Depth of the trees of a random forest.
-    largest_temperature : float
-        Upper bound of `temperature`.
     """
 
     n_estimators: int = 1000
@@ -36,20 +30,6 @@ class Protocol:
     depths: tuple[int, ...] = (3, 4, 5, 6)
     rates: tuple[float, ...] = (0.001, 0.01, 0.1)
     forest_depth: int = 10
-    largest_temperature: float = 1.0
-
-    def temperature(self, y: AnyArray) -> float:
-        """Return the temperature at which our Langevin noise equals the paper's, for a regression target.
-
-        The paper's noise has the variance 2 / (N ε) in units of the target. Ours is measured in standard deviations of
-        the target, so the paper's noise is a temperature of 1 / Var(y). It is limited to `largest_temperature`: for a
-        target of small variance (0.0002 for naval) the noise would hide the signal. The paper's models do not suffer
-        from this, because with CatBoost's Newton steps noise affects the choice of splits and not the leaf values.
-
-        >>> PAPER.temperature(np.array([0.0, 10.0])), PAPER.temperature(np.array([0.0, 0.1]))
-        (0.04, 1.0)
-        """
-        return min(self.largest_temperature, 1.0 / float(np.var(y)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings with lists for tuples, as a JSON file gives them back."""

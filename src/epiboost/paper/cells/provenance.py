@@ -16,7 +16,7 @@ import numpy as np
 from epiboost._typing import AnyArray
 from epiboost.paper.cells.cell import CellKey, Content
 
-REVISION = 2
+REVISION = 3
 """Revision of methods and protocol; increased whenever results change. The oldest cells have none."""
 
 _DIGITS = 16  # of a checksum; enough to tell files apart

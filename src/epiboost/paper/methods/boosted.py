@@ -16,7 +16,7 @@ Parameters = dict[str, Any]
 
 
 class Trainer:
-    """Trains models of one engine on one fold as in the paper: no variance guard, splits chosen on all rows.
+    """Trains models of one engine on one fold as in the paper: no guard, no recalibration, splits chosen on all rows.
 
     Attributes
     ----------
@@ -32,9 +32,8 @@ class Trainer:
             "n_jobs": n_jobs,
             "random_state": seed,
             "categorical_features": list(fold.categorical) or None,
+            "out_of_fold": 0,
         }
-        if fold.task == "regression":
-            self.common["temperature"] = protocol.temperature(fold.y)
         if engine == "native":
             self.common["structure_rows"] = None
             if fold.task == "regression":
@@ -107,7 +106,6 @@ def sglb(inputs: MethodInputs) -> MethodOutputs:
         scores = {"vsglb": trainer.evaluate(virtual), "sglb_single": trainer.evaluate(single)}
     return {
         "chosen": chosen,
-        "temperature": trainer.common.get("temperature", 1.0),
         "grid": grid,
         "parameters": outputs["parameters"] | {"vsglb": parameters_of(virtual)},
         "results": outputs["results"] | scores,

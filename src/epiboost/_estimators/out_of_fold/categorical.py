@@ -1,0 +1,141 @@
+"""Recalibration of a classifier: a temperature for the probabilities, and the size of knowledge uncertainty.
+
+The temperature is fitted by likelihood to rows that the chain has not seen. It is never below one: a chain of fewer
+rows is less sure than the ensemble, and sharpening by its measure would claim too much. Then the members' deviations
+from their mean logarithm are multiplied by one factor, so that mutual information has the size of that between models
+on other rows; the mean probabilities are kept.
+"""
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields
+from typing import Any
+
+import numpy as np
+from scipy.special import entr
+
+from epiboost._estimators.conformal import temper
+from epiboost._estimators.out_of_fold.disagreement import Disagreement
+from epiboost._files.requirements import require_facts
+from epiboost._typing import Floats, Integers
+
+_PRIOR_ROWS = 10.0  # weight of the prior that keeps the temperature near one
+_MAX_LOG_TEMPERATURE = 4.0
+_MAX_KNOWLEDGE_SHARE = 0.5  # of the total entropy, on average over rows
+_FITTING_STEPS = 4  # of the mean probabilities; more change the fourth digit
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True)
+class CategoricalRecalibration:
+    """Changes the probabilities of the members.
+
+    Attributes
+    ----------
+    temperature : float
+        At least one; softens the probabilities.
+    knowledge : float
+        Factor on knowledge uncertainty, as long as that is small.
+
+    Examples
+    --------
+    >>> members = np.array([[[0.6, 0.4]], [[0.4, 0.6]]])
+    >>> CategoricalRecalibration(temperature=1.0, knowledge=4.0).apply(members)[:, 0].round(2)
+    array([[0.69, 0.31],
+           [0.31, 0.69]])
+    """
+
+    temperature: float
+    knowledge: float
+
+    def apply(self, parameters: Floats) -> Floats:
+        """Return the recalibrated probabilities, shape (members, n, classes)."""
+        tempered = parameters if self.temperature == 1.0 else temper(parameters, self.temperature)
+        if len(parameters) == 1 or self.knowledge == 1.0:
+            return tempered
+        return spread(tempered, float(np.sqrt(self.knowledge)))
+
+    def to_header(self) -> dict[str, float]:
+        """Return the numbers for a JSON header."""
+        return {field.name: float(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> "CategoricalRecalibration":
+        """Return what `to_header` described; a ValueError if the numbers are not possible."""
+        made = cls(**{field.name: float(header[field.name]) for field in fields(cls)})
+        require_facts(
+            {
+                "the recalibration must be finite": bool(np.isfinite(astuple(made)).all()),
+                "the temperature must be positive": made.temperature > 0.0,
+                "the knowledge factor must not be negative": made.knowledge >= 0.0,
+            }
+        )
+        return made
+
+
+def spread(parameters: Floats, factor: float) -> Floats:
+    """Multiply the members' deviations from their mean logarithm; the mean probabilities are kept.
+
+    Parameters
+    ----------
+    parameters : array of shape (members, n, classes)
+        Probabilities.
+    factor : float
+    """
+    mean = parameters.mean(axis=0)
+    logarithm = np.log(np.maximum(parameters, _TINY))
+    center = logarithm.mean(axis=0)
+    logarithm -= center
+    logarithm *= factor
+    logarithm += center
+    logarithm -= logarithm.max(axis=2, keepdims=True)
+    changed: Floats = np.exp(logarithm)
+    changed /= changed.sum(axis=2, keepdims=True)
+    for _ in range(_FITTING_STEPS):  # iterative proportional fitting
+        changed *= mean / np.maximum(changed.mean(axis=0), _TINY)
+        changed /= changed.sum(axis=2, keepdims=True)
+    return changed
+
+
+def fit_temperature_above_one(predicted: Floats, codes: Integers, weight: Floats) -> tuple[float, float]:
+    """Return the temperature of the greatest likelihood, and the mean loss at it.
+
+    Parameters
+    ----------
+    predicted : array of shape (n, classes)
+        Probabilities by a chain that has not seen the row.
+    codes : integer array of shape (n,)
+        Classes of the rows.
+    weight : array of shape (n,)
+    """
+    from scipy.optimize import minimize_scalar  # noqa: PLC0415 (slow to import)
+
+    rows = np.arange(len(codes))
+
+    def loss(log_temperature: float) -> float:
+        of_label = temper(predicted[np.newaxis], float(np.exp(log_temperature)))[0][rows, codes]
+        return float(-(weight * np.log(np.maximum(of_label, _TINY))).sum())
+
+    def objective(log_temperature: float) -> float:
+        return loss(log_temperature) + 0.5 * _PRIOR_ROWS * log_temperature**2
+
+    found = float(minimize_scalar(objective, bounds=(0.0, _MAX_LOG_TEMPERATURE), method="bounded").x)
+    log_temperature = found if objective(found) < objective(0.0) else 0.0
+    return float(np.exp(log_temperature)), loss(log_temperature) / float(weight.sum())
+
+
+def knowledge_factor(disagreement: Disagreement, total: float) -> float:
+    """Return the factor on knowledge uncertainty, limited to half of the mean total entropy."""
+    if disagreement.seeds <= 0.0:
+        return 1.0
+    return min(disagreement.knowledge_factor, max(_MAX_KNOWLEDGE_SHARE * total / disagreement.seeds, 1.0))
+
+
+def information_distance(one: Floats, other: Floats) -> Floats:
+    """Return the mutual information of an ensemble of two, times four: it grows as a squared difference.
+
+    >>> information_distance(np.array([[0.5, 0.5]]), np.array([[0.5, 0.5]]))
+    array([0.])
+    """
+    together = entr(0.5 * (one + other)) - 0.5 * (entr(one) + entr(other))
+    distance: Floats = np.maximum(4.0 * together.sum(axis=1), 0.0)
+    return distance

@@ -1,0 +1,106 @@
+"""Intervals and prediction sets with a guarantee, from the out-of-fold chains alone: CV+ and cross-conformal sets.
+
+Every row has a score by the chain that has not seen it: its residual in standard deviations of that chain, or one minus
+the probability of its class. A new row is compared with all of them, each time through the chain that gave the score.
+For exchangeable rows and folds that are drawn at random, a coverage c is guaranteed to be at least 1 - 2 (1 - c), less
+a term that vanishes with the number of rows, whatever the distribution. In practice it is about c. The price: the
+chains must be kept in the model, and predict each row.
+
+References: R. Barber, E. Candès, A. Ramdas, R. Tibshirani: Predictive inference with the jackknife+, Annals of
+Statistics 2021; V. Vovk: Cross-conformal predictors, Annals of Mathematics and Artificial Intelligence 2015.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from epiboost._boosting.out_of_fold import OutOfFoldPlan
+from epiboost._inputs.dataset import Dataset
+from epiboost._typing import AnyArray, Floats
+from epiboost.engines.base import Forest
+
+_BISECTIONS = 60  # halve a bracket until it is as narrow as rounding allows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoldChains:
+    """The chains of the folds, and the scores of the rows that each has not seen.
+
+    Attributes
+    ----------
+    forests : tuple of Forest
+    scores : tuple of arrays
+        For each chain, in ascending order.
+    prefixes : tuple of int or None
+        Tree counts at which the chains predict.
+    """
+
+    forests: tuple[Forest, ...]
+    scores: tuple[Floats, ...]
+    prefixes: tuple[int, ...] | None
+
+    @classmethod
+    def of(
+        cls,
+        plan: OutOfFoldPlan,
+        forests: Sequence[Forest],
+        data: Dataset,
+        table: AnyArray,
+        prefixes: tuple[int, ...] | None,
+    ) -> "FoldChains":
+        """Return the chains of a plan with the scores of their rows."""
+        scores = []
+        for forest, test in zip(forests, plan.tests, strict=True):
+            predicted, y = forest.predict(table[test], prefixes=prefixes).mean(axis=0), data.y[test]
+            if forest.family == "categorical":
+                score = 1.0 - predicted[np.arange(len(y)), y.astype(np.int64)]
+            else:
+                score = np.abs(y - predicted[:, 0]) / np.sqrt(predicted[:, 1])
+            scores.append(np.sort(score))
+        return cls(tuple(forests), tuple(scores), prefixes)
+
+    @property
+    def n_scores(self) -> int:
+        """Number of scored rows."""
+        return sum(map(len, self.scores))
+
+    def interval(self, table: AnyArray, coverage: float) -> Floats:
+        """Return the CV+ interval of each row, shape (n, 2)."""
+        predicted = self._predict(table)
+        means, scales = predicted[:, :, 0], np.sqrt(predicted[:, :, 1])
+        needed = np.ceil(round((self.n_scores + 1) * coverage, 9))
+        if needed > self.n_scores:
+            message = f"a coverage of {coverage} cannot be guaranteed by {self.n_scores} rows"
+            raise ValueError(message)
+        upper = self._upper_end(means, scales, needed)
+        lower = -self._upper_end(-means, scales, needed)
+        return np.stack([lower, upper], axis=1)
+
+    def sets(self, table: AnyArray, coverage: float) -> AnyArray:
+        """Return which classes belong to the cross-conformal set of each row, shape (n, classes)."""
+        scores = 1.0 - self._predict(table)
+        below = sum(
+            np.searchsorted(known, score, side="left") for known, score in zip(self.scores, scores, strict=True)
+        )
+        belongs: AnyArray = below < np.ceil(round((self.n_scores + 1) * coverage, 9))
+        return belongs
+
+    def _predict(self, table: AnyArray) -> Floats:
+        """Return the parameters of each chain, shape (chains, n, outputs)."""
+        return np.stack([forest.predict(table, prefixes=self.prefixes).mean(axis=0) for forest in self.forests])
+
+    def _upper_end(self, means: Floats, scales: Floats, needed: float) -> Floats:
+        """Return the ``needed``-th smallest of all mean + scale * score, by bisection; shape (n,)."""
+        largest = np.array([known[-1] if len(known) else 0.0 for known in self.scores])[:, np.newaxis]
+        low, high = means.min(axis=0), (means + scales * largest).max(axis=0)
+        for _ in range(_BISECTIONS):
+            middle: Floats = 0.5 * (low + high)
+            count = sum(
+                np.searchsorted(known, (middle - mean) / scale, side="right")
+                for known, mean, scale in zip(self.scores, means, scales, strict=True)
+            )
+            enough = count >= needed
+            high, low = np.where(enough, middle, high), np.where(enough, low, middle)
+        end: Floats = high
+        return end

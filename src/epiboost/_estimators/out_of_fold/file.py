@@ -1,0 +1,113 @@
+"""The out-of-fold part of a model file."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from epiboost._estimators.out_of_fold.categorical import CategoricalRecalibration
+from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
+from epiboost._estimators.out_of_fold.measurement import OutOfFold
+from epiboost._estimators.out_of_fold.normal import NormalRecalibration
+from epiboost._files.requirements import require_arrays, require_facts
+from epiboost._inputs.target import Target
+from epiboost._typing import AnyArray, Floats
+from epiboost.engines.base import Forest
+from epiboost.engines.registry import forest_from_file
+
+_READERS: dict[str, Callable[[Mapping[str, Any]], NormalRecalibration | CategoricalRecalibration]] = {
+    "normal": NormalRecalibration.from_header,
+    "categorical": CategoricalRecalibration.from_header,
+}
+
+
+def to_file(measured: OutOfFold | None) -> tuple[dict[str, Any] | None, dict[str, AnyArray]]:
+    """Return the header and the arrays; None and no arrays without out-of-fold chains."""
+    if measured is None:
+        return None, {}
+    recalibration = measured.recalibration
+    header: dict[str, Any] = {
+        "loss": measured.loss if np.isfinite(measured.loss) else None,
+        "score": measured.score,
+        "n_trees": measured.n_trees,
+        "recalibration": None if recalibration is None else recalibration.to_header(),
+        "chains": None,
+    }
+    arrays = {"oof_predicted": measured.predicted, "oof_scores": measured.scores}
+    if measured.chains is not None:
+        parts = [forest.to_file() for forest in measured.chains.forests]
+        header["chains"] = [chain for chain, _ in parts]
+        for number, (_, trees) in enumerate(parts):
+            arrays |= {f"fold{number}_{name}": array for name, array in trees.items()}
+            arrays[f"fold{number}_scores"] = measured.chains.scores[number]
+    return header, arrays
+
+
+def from_file(
+    header: Mapping[str, Any] | None,
+    arrays: Mapping[str, AnyArray],
+    *,
+    engine: str,
+    forest: Forest,
+    target: Target,
+    prefixes: tuple[int, ...] | None,
+    n_jobs: int | str | None,
+) -> OutOfFold | None:
+    """Return what `to_file` described; a ValueError if the parts do not fit together."""
+    if header is None:
+        return None
+    require_arrays(arrays, {"oof_predicted": (np.float64, 2), "oof_scores": (np.float64, 1)})
+    predicted, n_trees = arrays["oof_predicted"], header["n_trees"]
+    n_outputs = 1 if forest.family == "mean" else target.n_outputs
+    require_facts(
+        {
+            "out-of-fold predictions must have the outputs of the target": predicted.shape[1] == n_outputs,
+            "out-of-fold scores must be finite and ascend": _ascend(arrays["oof_scores"]),
+            "the trees in use must be among those of the chains": n_trees is None
+            or (isinstance(n_trees, int) and 0 < n_trees <= int(forest.n_trees.min())),
+            "a recalibration must belong to the family": (header["recalibration"] is None)
+            == (forest.family not in _READERS),
+        }
+    )
+    recalibration = None
+    if header["recalibration"] is not None:
+        recalibration = _READERS[forest.family](header["recalibration"])
+    measured = OutOfFold(
+        predicted,
+        float("nan") if header["loss"] is None else float(header["loss"]),
+        float(header["score"]),
+        recalibration,
+        arrays["oof_scores"],
+        n_trees,
+    )
+    if header["chains"] is None:
+        return measured
+    chains = _read_chains(header["chains"], arrays, engine, measured.prefixes(prefixes), n_jobs)
+    if any((chain.n_features, chain.family) != (forest.n_features, forest.family) for chain in chains.forests):
+        message = "the out-of-fold chains are for other columns or another family than the members"
+        raise ValueError(message)
+    return measured.with_chains(chains)
+
+
+def _read_chains(
+    headers: list[dict[str, Any]],
+    arrays: Mapping[str, AnyArray],
+    engine: str,
+    prefixes: tuple[int, ...] | None,
+    n_jobs: int | str | None,
+) -> FoldChains:
+    forests, scores = [], []
+    for number, header in enumerate(headers):
+        prefix = f"fold{number}_"
+        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        require_arrays(own, {"scores": (np.float64, 1)})
+        if not _ascend(own["scores"]):
+            message = "the scores of a fold must be finite and ascend"
+            raise ValueError(message)
+        scores.append(own.pop("scores"))
+        forests.append(forest_from_file(engine, header, own, n_jobs=n_jobs))
+    return FoldChains(tuple(forests), tuple(scores), prefixes)
+
+
+def _ascend(scores: Floats) -> bool:
+    return bool(np.isfinite(scores).all() and (np.diff(scores) >= 0.0).all())

@@ -1,0 +1,189 @@
+"""Trains the members and the out-of-fold chains, and measures the model on rows that a chain has not seen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import entr
+from sklearn.metrics import r2_score
+
+from epiboost._boosting.out_of_fold import OutOfFoldPlan
+from epiboost._boosting.recipe import MemberSpec
+from epiboost._estimators.conformal import temper
+from epiboost._estimators.out_of_fold.categorical import (
+    CategoricalRecalibration,
+    fit_temperature_above_one,
+    information_distance,
+    knowledge_factor,
+)
+from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
+from epiboost._estimators.out_of_fold.disagreement import measure_disagreement
+from epiboost._estimators.out_of_fold.normal import NormalRecalibration, fit_normal
+from epiboost._estimators.out_of_fold.residual_shape import ResidualShape
+from epiboost._inputs.dataset import Dataset
+from epiboost._typing import AnyArray, Floats
+from epiboost.engines.base import Forest, Subset
+
+_STAGES = 10  # tree counts among which a classifier chooses
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutOfFold:
+    """What the out-of-fold chains say about a model.
+
+    Attributes
+    ----------
+    predicted : array of shape (n, outputs)
+        Distribution parameters of each training row, recalibrated, by the chain that has not seen it; NaN for rows that
+        no chain left out.
+    loss : float
+        Mean negative log-likelihood of these rows; NaN if members predict no distribution.
+    score : float
+        R² of these rows, or the share that is predicted right.
+    recalibration : NormalRecalibration, CategoricalRecalibration or None
+        None for members that predict no distribution.
+    scores : array of shape (k,)
+        In ascending order: standardised residuals, or one minus the probability of the true class.
+    n_trees : int or None
+        Number of trees that a classifier should use of its chains; None for all.
+    chains : FoldChains or None
+        The chains themselves, if they are kept.
+    """
+
+    predicted: Floats
+    loss: float
+    score: float
+    recalibration: NormalRecalibration | CategoricalRecalibration | None
+    scores: Floats
+    n_trees: int | None = None
+    chains: FoldChains | None = None
+
+    def of_given_rows(self, kept: AnyArray) -> "OutOfFold":
+        """Return the same with predictions for all rows that `fit` was given; NaN for those of weight zero."""
+        if kept.all():
+            return self
+        predicted = np.full((len(kept), self.predicted.shape[1]), np.nan)
+        predicted[kept] = self.predicted
+        return replace(self, predicted=predicted)
+
+    def with_chains(self, chains: FoldChains) -> "OutOfFold":
+        """Return the same with the chains."""
+        return replace(self, chains=chains)
+
+    @property
+    def kept_chains(self) -> FoldChains:
+        """The chains; a ValueError if they were not kept."""
+        if self.chains is None:
+            message = "guarantee=True needs the chains of the folds; fit with keep_folds=True"
+            raise ValueError(message)
+        return self.chains
+
+    def prefixes(self, of_recipe: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        """Return the tree counts at which chains predict: those of a virtual ensemble, or the number in use."""
+        return of_recipe if self.n_trees is None else (self.n_trees,)
+
+
+def subsets_of(plan: OutOfFoldPlan, specs: Sequence[MemberSpec]) -> list[Subset]:
+    """Return the chains of a plan: one per fold, the repeated and the reduced one."""
+    trains = (*plan.trains, *plan.extra_trains)
+    usable = [train if train.size else plan.trains[0] for train in trains]
+    return [Subset(train, spec) for train, spec in zip(usable, specs, strict=True)]
+
+
+def measure(
+    plan: OutOfFoldPlan, forests: Sequence[Forest], data: Dataset, table: AnyArray, prefixes: tuple[int, ...] | None
+) -> OutOfFold:
+    """Measure the model by its out-of-fold chains.
+
+    Parameters
+    ----------
+    plan : OutOfFoldPlan
+    forests : sequence of Forest
+        Of the subsets of the plan.
+    data : Dataset
+        Targets and weights of the training rows.
+    table : array of shape (n, features)
+        Training rows as numbers.
+    prefixes : tuple of int or None
+        Tree counts of the members of a virtual ensemble.
+    """
+    tested = np.concatenate(plan.tests)
+    chains = _Chains(plan, forests, table)
+    if forests[0].family == "categorical":
+        return _measure_classes(chains, data, tested, prefixes)
+    predictions = [one.mean(axis=0) for one in chains.predict(prefixes)]
+    predicted = chains.out_of_fold(predictions)
+    y, weight = data.y[tested], data.weight[tested]
+    score = float(r2_score(y, predicted[tested, 0], sample_weight=weight))
+    if forests[0].family != "normal":
+        return OutOfFold(predicted, float("nan"), score, None, np.empty(0))
+    means = [one[:, 0] for one in chains.compared(predictions)]
+    disagreement = measure_disagreement(plan, means, data.weight, lambda one, other: np.square(one - other))
+    share = float(np.mean([len(train) for train in plan.trains])) / len(data.y)
+    recalibration, variance = fit_normal(y, predicted[tested], weight, share, disagreement)
+    predicted[tested, 1] = variance
+    residual = y - predicted[tested, 0]
+    loss = 0.5 * float(np.average(np.log(2.0 * np.pi * variance) + np.square(residual) / variance, weights=weight))
+    return OutOfFold(predicted, loss, score, recalibration, ResidualShape.of(residual / np.sqrt(variance)).ratios)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chains:
+    """The chains of a plan and the table that they predict."""
+
+    plan: OutOfFoldPlan
+    forests: Sequence[Forest]
+    table: AnyArray
+
+    def predict(self, prefixes: Sequence[int] | None) -> list[Floats]:
+        """Return each chain's predictions, (prefixes, n, outputs); NaN for rows that it is not asked for."""
+        compared = np.concatenate(self.plan.tests[:2])
+        rows = [*self.plan.tests, self.plan.tests[0], compared]
+        predictions = []
+        for forest, needed in zip(self.forests, rows, strict=True):
+            found = forest.predict(self.table[needed], prefixes=prefixes)
+            full = np.full((len(found), len(self.table), found.shape[2]), np.nan)
+            full[:, needed] = found
+            predictions.append(full)
+        return predictions
+
+    def out_of_fold(self, predictions: Sequence[Floats]) -> Floats:
+        """Return the prediction of each row by the chain that has not seen it."""
+        predicted = np.full_like(predictions[0], np.nan)
+        for prediction, test in zip(predictions, self.plan.tests, strict=False):
+            predicted[test] = prediction[test]
+        return predicted
+
+    def compared(self, predictions: Sequence[Floats]) -> list[Floats]:
+        """Return the predictions of the first two chains, the repeated and the reduced one."""
+        return [predictions[0], predictions[1], predictions[-2], predictions[-1]]
+
+
+def _measure_classes(chains: _Chains, data: Dataset, tested: AnyArray, prefixes: tuple[int, ...] | None) -> OutOfFold:
+    """Choose the number of trees and the temperature of a classifier by out-of-fold loss."""
+    codes, weight = data.y[tested].astype(np.int64), data.weight[tested]
+    lengths = {int(count) for forest in chains.forests for count in forest.n_trees}
+    stages = _stages(lengths.pop()) if prefixes is None and len(lengths) == 1 else None
+    by_stage = chains.predict(prefixes if stages is None else stages)
+    if stages is None:
+        by_stage = [one.mean(axis=0, keepdims=True) for one in by_stage]
+    fits = [
+        fit_temperature_above_one(chains.out_of_fold([one[stage] for one in by_stage])[tested], codes, weight)
+        for stage in range(len(by_stage[0]))
+    ]
+    best = min(range(len(fits)), key=lambda stage: fits[stage][1])
+    temperature, loss = fits[best]
+    predictions = [temper(one[best : best + 1], temperature)[0] for one in by_stage]
+    predicted = chains.out_of_fold(predictions)
+    disagreement = measure_disagreement(chains.plan, chains.compared(predictions), data.weight, information_distance)
+    probability = predicted[tested]
+    total = float(np.average(entr(probability).sum(axis=1), weights=weight))
+    recalibration = CategoricalRecalibration(temperature, knowledge_factor(disagreement, total))
+    scores = np.sort(1.0 - probability[np.arange(len(codes)), codes])
+    score = float(np.average(probability.argmax(axis=1) == codes, weights=weight))
+    return OutOfFold(predicted, loss, score, recalibration, scores, None if stages is None else stages[best])
+
+
+def _stages(n_trees: int) -> list[int]:
+    """Return the tree counts to choose from, evenly spaced up to all trees."""
+    return sorted({max(1, round(n_trees * step / _STAGES)) for step in range(1, _STAGES + 1)})

@@ -1,0 +1,138 @@
+"""Recalibration of a regression: the size and the shape of data uncertainty, and the size of knowledge uncertainty.
+
+The variance that a chain predicts is replaced by ``factor * reference * (variance / reference) ** power``, fitted by
+likelihood to residuals of rows that the chain has not seen. An out-of-fold chain errs more than the ensemble: it has
+seen fewer rows, and is one chain. That excess is known (see `disagreement`) and taken off. Knowledge is multiplied by
+one factor, so that it is the variance between models on other rows; what it gains, data uncertainty loses.
+"""
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from epiboost._estimators.out_of_fold.disagreement import Disagreement
+from epiboost._files.requirements import require_facts
+from epiboost._typing import Floats
+
+_PRIOR_ROWS = 10.0  # weight of the prior that keeps the power near one
+_MAX_LOG_FACTOR = 12.0
+_MAX_POWER = 2.0
+_MAX_KNOWLEDGE_SHARE = 0.5  # of the total variance, on average over rows
+_MAX_EXCESS_SHARE = 0.5
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True)
+class NormalRecalibration:
+    """Changes means and variances of the members.
+
+    Attributes
+    ----------
+    factor, reference, power : float
+        See the module.
+    knowledge : float
+        Factor on knowledge uncertainty.
+
+    Examples
+    --------
+    >>> members = np.array([[[1.0, 4.0]], [[3.0, 4.0]]])
+    >>> NormalRecalibration(factor=0.5, reference=1.0, power=1.0, knowledge=4.0).apply(members)[:, 0]
+    array([[0., 2.],
+           [4., 2.]])
+    """
+
+    factor: float
+    reference: float
+    power: float
+    knowledge: float
+
+    def apply(self, parameters: Floats) -> Floats:
+        """Return the recalibrated parameters, shape (members, n, 2); the mean over members stays."""
+        means = parameters[:, :, 0]
+        center = means.mean(axis=0)
+        changed = np.empty_like(parameters)
+        np.multiply(np.sqrt(self.knowledge), means - center, out=changed[:, :, 0])
+        changed[:, :, 0] += center
+        changed[:, :, 1] = self._variance(parameters[:, :, 1])
+        return changed
+
+    def _variance(self, variance: Floats) -> Floats:
+        if self.power == 1.0:
+            return self.factor * variance
+        return _powered(variance, self.factor, self.reference, self.power)
+
+    def to_header(self) -> dict[str, float]:
+        """Return the numbers for a JSON header."""
+        return {field.name: float(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> "NormalRecalibration":
+        """Return what `to_header` described; a ValueError if the numbers are not possible."""
+        made = cls(**{field.name: float(header[field.name]) for field in fields(cls)})
+        require_facts(
+            {
+                "the recalibration must be finite": bool(np.isfinite(astuple(made)).all()),
+                "factors of the recalibration must be positive": min(made.factor, made.reference) > 0.0,
+                "power and knowledge of the recalibration must not be negative": min(made.power, made.knowledge) >= 0.0,
+            }
+        )
+        return made
+
+
+def fit_normal(
+    y: Floats, predicted: Floats, weight: Floats, share: float, disagreement: Disagreement
+) -> tuple[NormalRecalibration, Floats]:
+    """Return the recalibration, and the variance of each out-of-fold residual under it.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+    predicted : array of shape (n, 2)
+        Mean and variance by a chain that has not seen the row.
+    weight : array of shape (n,)
+    share : float
+        Share of the rows that such a chain has seen.
+    disagreement : Disagreement
+        Between means.
+    """
+    squared, variance = np.square(y - predicted[:, 0]), np.maximum(predicted[:, 1], _TINY)
+    log_reference = float(np.average(np.log(variance), weights=weight))
+    reference = float(np.exp(log_reference))
+    log_factor, power = _fit_power(squared / reference, np.log(variance) - log_reference, weight)
+    residual_variance = _powered(variance, float(np.exp(log_factor)), reference, power)
+    mean_variance = float(np.average(residual_variance, weights=weight))
+    without_excess = 1.0 - min(disagreement.excess(share) / mean_variance, _MAX_EXCESS_SHARE)
+    factor = disagreement.knowledge_factor
+    if disagreement.seeds > 0.0:
+        factor = min(factor, _MAX_KNOWLEDGE_SHARE * without_excess * mean_variance / disagreement.seeds)
+    # half of it: knowledge at new rows is known up to a factor of two, and intervals should rather be too wide
+    knowledge_share = 0.5 * factor * disagreement.seeds / mean_variance
+    scale = float(np.exp(log_factor)) * (without_excess - knowledge_share)
+    return NormalRecalibration(scale, reference, power, factor), residual_variance
+
+
+def _fit_power(squared: Floats, log_variance: Floats, weight: Floats) -> tuple[float, float]:
+    """Return log factor and power of the most likely variances, both relative to the reference."""
+    from scipy.optimize import minimize  # noqa: PLC0415 (slow to import)
+
+    def objective(parameters: Floats) -> tuple[float, Floats]:
+        log_factor, power = parameters
+        log_scaled = log_factor + power * log_variance
+        with np.errstate(over="ignore"):
+            relative = np.minimum(squared * np.exp(-log_scaled), 1e100)
+        slope = 0.5 * weight * (1.0 - relative)
+        loss = 0.5 * (weight * (log_scaled + relative)).sum() + 0.5 * _PRIOR_ROWS * (power - 1.0) ** 2
+        return float(loss), np.array([slope.sum(), (slope * log_variance).sum() + _PRIOR_ROWS * (power - 1.0)])
+
+    bounds = [(-_MAX_LOG_FACTOR, _MAX_LOG_FACTOR), (0.0, _MAX_POWER)]
+    ratio = float(np.average(squared * np.exp(-log_variance), weights=weight))
+    start = np.clip(np.log(max(ratio, _TINY)), *bounds[0])
+    log_factor, power = minimize(objective, [start, 1.0], jac=True, method="L-BFGS-B", bounds=bounds).x
+    return float(log_factor), float(power)
+
+
+def _powered(variance: Floats, factor: float, reference: float, power: float) -> Floats:
+    powered: Floats = (factor * reference) * np.power(np.maximum(variance, _TINY) / reference, power)
+    return powered

@@ -1,0 +1,157 @@
+"""Training rows of an estimator: what `fit` was given, as schema, target and dataset."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from epiboost._inputs.dask_collections import dask_kind, require_in_memory
+from epiboost._inputs.dataset import Dataset
+from epiboost._inputs.labels import to_array
+from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.target import Target
+from epiboost._inputs.weights import check_weights
+from epiboost._typing import AnyArray, Column, Floats, Table
+from epiboost.distributed.fit import PartitionReader, partitioned_schema
+from epiboost.engines.base import BinnedEngine, Engine
+from epiboost.engines.registry import partitions_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingRows:
+    """What `fit` was given.
+
+    Attributes
+    ----------
+    schema : ColumnSchema
+    target : Target
+    data : Dataset
+        Rows of positive weight.
+    kept : array of bool of shape (n,)
+        Which of the given rows these are.
+    groups : array or None
+        Groups of the rows of positive weight.
+    """
+
+    schema: ColumnSchema
+    target: Target
+    data: Dataset
+    kept: AnyArray
+    groups: AnyArray | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GivenRows:
+    """The arguments of `fit`, unchecked; ``evaluation`` is what `evaluation_parts` returns."""
+
+    X: Table
+    y: Column
+    sample_weight: Column = None
+    evaluation: tuple[Any, Any, Any] | None = None
+    groups: Column = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowReader:
+    """Reads what `fit` is given.
+
+    Parameters
+    ----------
+    target_type : type of Target
+    categorical_features : "auto", None or list
+        The parameter of the estimator.
+    owner : str
+        Name of the estimator, for errors.
+    """
+
+    target_type: type[Target]
+    categorical_features: str | Sequence[str | int] | None
+    owner: str
+
+    def read(self, given: GivenRows) -> TrainingRows:
+        """Read a table in memory."""
+        if "dask" in sys.modules:
+            for name, column in (("y", given.y), ("sample_weight", given.sample_weight)):
+                require_in_memory(column, name, "compute it, or give X as a Dask collection too")
+        schema, table = ColumnSchema.fit(given.X, categorical_features=self.categorical_features, owner=self.owner)
+        n_rows = len(table)
+        table, y, weight, kept = _positive_rows(table, self.target_type.check(given.y), given.sample_weight)
+        if len(table) < n_rows:
+            schema, table = schema.without_unused(table)
+        target = self.target_type.fit(y)
+        evaluation = None if given.evaluation is None else _read_evaluation_rows(schema, target, *given.evaluation)
+        encoded = target.encode(y)
+        data = Dataset(table, encoded, weight, target.n_classes, target.objective, evaluation, schema.n_codes)
+        return TrainingRows(schema, target, data, kept, _check_groups(given.groups, kept))
+
+    def read_partitions(self, given: GivenRows, engine: Engine, engine_name: str, max_bins: int) -> TrainingRows:
+        """Read a Dask collection."""
+        if given.groups is not None:
+            message = "groups are for tables in memory, not for Dask collections"
+            raise ValueError(message)
+        partitions = partitions_of(engine, engine_name, has_evaluation=given.evaluation is not None)
+        schema = partitioned_schema(given.X, categorical_features=self.categorical_features, owner=self.owner)
+        reader = PartitionReader(schema, self.target_type, max_bins)
+        if partitions == "rows":
+            target, data = reader.read_in_place(given.X, given.y, given.sample_weight)
+        else:
+            bins = cast("BinnedEngine", engine).given_bins(max_bins)
+            target, data = reader.read_bins(given.X, given.y, given.sample_weight, bins)
+            if given.evaluation is not None:
+                data = replace(data, evaluation=_read_evaluation(reader, schema, target, data, given.evaluation))
+        return TrainingRows(schema, target, data, np.ones(len(data.X), dtype=bool))
+
+
+def is_collection(X: Table) -> bool:
+    """Return whether a table is a Dask collection."""
+    return "dask" in sys.modules and dask_kind(X) is not None
+
+
+def evaluation_parts(eval_set: Table) -> tuple[Any, Any, Any] | None:
+    """Return X, y and weight of an eval_set: (X, y) or (X, y, weight), alone or as the only entry of a list."""
+    if eval_set is None:
+        return None
+    parts = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
+    if not isinstance(parts, tuple) or len(parts) not in {2, 3}:
+        message = "eval_set must be (X, y) or (X, y, sample_weight)"
+        raise ValueError(message)
+    return (*parts, None)[:3]
+
+
+def _read_evaluation(
+    reader: PartitionReader, schema: ColumnSchema, target: Target, data: Dataset, evaluation: tuple[Any, Any, Any]
+) -> Dataset:
+    """Read evaluation rows, which may be a Dask collection too."""
+    if is_collection(evaluation[0]):
+        return reader.evaluation(target, *evaluation, data.X.bins)
+    return _read_evaluation_rows(schema, target, *evaluation)
+
+
+def _read_evaluation_rows(schema: ColumnSchema, target: Target, X: Table, y: Column, weight: Column) -> Dataset:
+    table, y, weight, _ = _positive_rows(schema.transform(X), type(target).check(y), weight)
+    return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes, target.objective)
+
+
+def _positive_rows(table: AnyArray, y: AnyArray, weight: Column) -> tuple[AnyArray, AnyArray, Floats, AnyArray]:
+    """Return the rows of positive weight and which they are, after checking that the parts have equal length."""
+    check_consistent_length(table, y)
+    checked = np.ones(len(table)) if weight is None else check_weights(weight, len(table))
+    positive = checked > 0
+    if positive.all():
+        return table, y, checked, positive
+    return table[positive], y[positive], checked[positive], positive
+
+
+def _check_groups(groups: Column, kept: AnyArray) -> AnyArray | None:
+    """Return the groups of the kept rows, as numbers."""
+    if groups is None:
+        return None
+    checked = column_or_1d(to_array(groups))
+    if len(checked) != len(kept):
+        message = f"groups must have one entry per row, {len(kept)}; got {len(checked)}"
+        raise ValueError(message)
+    codes: AnyArray = np.unique(checked[kept], return_inverse=True)[1]
+    return codes
