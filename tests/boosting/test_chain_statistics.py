@@ -37,6 +37,7 @@ def test_the_stationary_mean_and_variance_match_their_closed_form(hot, rate):
         max_depth=1,
         l2=0,
         variance_guard=0,
+        out_of_fold=0,
         temperature=n if hot else 1,
         random_state=0,
     ).fit(X, y)
@@ -64,6 +65,7 @@ def test_at_temperature_n_the_chain_samples_the_posterior_of_mean_and_deviation(
         max_depth=1,
         l2=0,
         variance_guard=0,
+        out_of_fold=0,
         temperature=n,
         random_state=0,
     ).fit(X, y)

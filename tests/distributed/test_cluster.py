@@ -86,7 +86,7 @@ def test_the_table_is_sent_to_each_worker_once(client, table):
         return ChainTable.arrivals
 
     client.run(count)
-    small_regressor(**{**SIZE, "n_members": 8, "n_estimators": 40}, n_jobs="dask").fit(*table)
+    small_regressor(**{**SIZE, "n_members": 8, "n_estimators": 40, "out_of_fold": 0}, n_jobs="dask").fit(*table)
     assert max(client.run(arrivals).values()) == 1
 
 

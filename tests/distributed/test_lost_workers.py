@@ -18,7 +18,7 @@ from tests.support.training import at_the_first_report
 
 distributed = pytest.importorskip("distributed")
 
-SIZE = {"n_members": 4, "n_estimators": 15, "max_depth": 4}
+SIZE = {"n_members": 4, "n_estimators": 15, "max_depth": 4, "out_of_fold": 0}
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +76,14 @@ def test_an_interrupted_fit_leaves_no_pending_tasks(client, table, monkeypatch):
 
     with at_the_first_report(monkeypatch, interrupt), pytest.raises(KeyboardInterrupt):
         small_regressor(**{**SIZE, "n_estimators": 400}, n_jobs="dask").fit(*table)
-    assert not any("_train_member" in str(key) and future.status == "pending" for key, future in client.futures.items())
+    assert not any("_train_chain" in str(key) and future.status == "pending" for key, future in client.futures.items())
 
 
 def test_an_error_of_a_task_is_not_reported_as_an_error_of_the_cluster(client, table, monkeypatch):  # noqa: ARG001
     def full(_table, _member, *, threads):  # noqa: ARG001
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("epiboost.engines.native.chains._train_member", full)
+    monkeypatch.setattr("epiboost.engines.native.chains._train_chain", full)
     with pytest.raises(OSError, match="No space left on device"):
         small_regressor(**SIZE, n_jobs="dask").fit(*table)
 

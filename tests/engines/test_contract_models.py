@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from epiboost import EpiBoostRegressor, Uncertainty
-from tests.support.engines import capabilities_of, small_model, supported
+from tests.support.engines import NOISE_IN_UNITS_OF_THE_TARGET, capabilities_of, small_model, supported
 
 
 def n_outputs(model, y):
@@ -177,10 +177,11 @@ class TestUncertainty:
         settings = {"learning_rate": rate, "l2": 0.0, "variance_guard": 0.0, "max_depth": 1, "n_estimators": trees}
         model = small_model(EpiBoostRegressor, engine, ensemble="virtual", **supported(engine, settings)).fit(X, y)
         prefixes = range(10 * spacing, trees + 1, spacing)
-        samples = model.forest_.predict(np.array([[0.0], [1.0]]), prefixes=prefixes)[:, :, 0]
+        samples, std2 = np.moveaxis(model.forest_.predict(np.array([[0.0], [1.0]]), prefixes=prefixes), 2, 0)
         decay = 1 - rate / (2 * n)
         mean = rate * np.array([y[X[:, 0] == value].mean() for value in (0, 1)]) / (1 - decay + rate)
-        variance = rate**2 * (2 / (n * rate) / sizes) / (1 - (decay - rate) ** 2)
+        std2 = 1.0 if engine in NOISE_IN_UNITS_OF_THE_TARGET else std2.mean(axis=0)
+        variance = rate**2 * (std2 * 2 / (n * rate) / sizes) / (1 - (decay - rate) ** 2)
         standardised = (samples - mean) / np.sqrt(variance)
         assert np.abs(standardised.mean(axis=0)).max() < 5 / np.sqrt(len(prefixes))
         assert abs(standardised.var() - 1) < 4 * np.sqrt(2 / standardised.size)

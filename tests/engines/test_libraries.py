@@ -49,7 +49,7 @@ REFUSED = {
     },
 }  # fmt: skip
 ALLOWED = {
-    "catboost": [{"random_strength": 30.0}],
+    "catboost": [{"rsm": 0.4}],
     "lightgbm": [{"min_data_in_leaf": 20}, {"min_child_samples": 20}, {"min_data": 20}, {"min_child_weight": 20.0},
                  {"feature_fraction": 0.5}, {"reg_alpha": 5.0}, {"max_delta_step": 0.1}],
     "xgboost": [{"gamma": 5.0}, {"min_split_loss": 5.0}, {"colsample_bytree": 0.5}, {"alpha": 5.0},

@@ -105,22 +105,14 @@ class TestBoosted:
         fold = inputs.fold
         scores = boosted.sglb(inputs)["results"]
         options = {"n_estimators": 20, "max_depth": 3, "learning_rate": 0.1, "variance_guard": 0.0, "n_jobs": 1}
-        options["temperature"] = min(1.0, 1 / np.var(fold.y))
         model = EpiBoostRegressor(ensemble="sglb", n_members=2, structure_rows=None, random_state=3, **options)
         mean = model.fit(fold.X, fold.y).predict_posterior(fold.X_test).parameters[0, :, 0]
         assert scores["sglb_single"]["rmse"] == pytest.approx(np.sqrt(np.mean((mean - fold.y_test) ** 2)))
         assert "prr_knowledge" not in scores["sglb_single"]
         assert scores["vsglb"]["rmse"] != scores["sglb_single"]["rmse"]
 
-    @pytest.mark.parametrize("scale", [0.01, 100.0])
-    def test_noise_is_in_units_of_the_target_but_at_most_one_deviation(self, scale):
-        fold = load_problem("yacht").fold(0)
-        trainer = trainer_for(fold=replace(fold, y=scale * fold.y))
-        assert trainer.common["temperature"] == pytest.approx(min(1.0, 1 / np.var(scale * fold.y)))
-        assert (trainer.common["temperature"] == 1.0) == (scale == 0.01)
-        assert "temperature" not in trainer_for("adult").common
-
-    def test_the_variance_guard_is_off(self):
+    def test_the_variance_guard_and_the_recalibration_are_off(self):
+        assert trainer_for().common["out_of_fold"] == 0
         assert trainer_for().common["variance_guard"] == 0.0
         assert "variance_guard" not in trainer_for(engine="catboost").common  # it has none
         assert "variance_guard" not in trainer_for("adult").common

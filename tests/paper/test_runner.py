@@ -65,7 +65,7 @@ class TestContinuation:
         messages = quick_run("regression", tmp_path, datasets=("yacht",))
         assert "3 of 3 cells are done, 0 to run" in messages
         assert (
-            "some cells are not of the present revision (2): 1 with another seed, 1 with revision unknown; "
+            "some cells are not of the present revision (3): 1 with another seed, 1 with revision unknown; "
             "--renew runs them again"
         ) in messages
         ended = run_command("regression", "--datasets", "yacht", "--folds", 1, "--quick", "--renew", "--out", tmp_path)

@@ -24,7 +24,7 @@ def test_without_targets_the_report_has_no_errors(models):
     words = text_of(page.html)
     assert "No targets were given" in words
     assert page.facts.quality is None
-    assert page.facts.domain.auc > 0.6
+    assert page.facts.domain.auc > 0.5
     assert "error of accepted rows" in words
 
 

@@ -17,7 +17,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from epiboost._native import native
 from epiboost._typing import AnyArray, Floats, Integers, LibraryObject
@@ -151,6 +150,8 @@ def _content_folds(X: AnyArray, y: Floats, n_folds: int, n_classes: int) -> Inte
 
 def _group_folds(y: Floats, groups: AnyArray, n_folds: int, n_classes: int) -> Integers:
     """Return folds of whole groups, of about equal size."""
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold  # noqa: PLC0415 (slow, and needed by few users)
+
     found = len(np.unique(groups))
     if found < n_folds:
         message = f"out_of_fold={n_folds} needs at least {n_folds} groups; got {found}"

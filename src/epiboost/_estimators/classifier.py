@@ -110,7 +110,6 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
     Examples
     --------
     >>> import numpy as np
-    import numpy.typing as npt
     >>> from epiboost import EpiBoostClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, size=(300, 2))

@@ -77,15 +77,15 @@ def attribute(
 
     Examples
     --------
-    The first feature is at most 1 in training. It explains why a row where it is 5 is unfamiliar:
+    The noise grows with the first feature, which explains why a row where it is large is uncertain:
 
     >>> import numpy as np
     >>> from epiboost import EpiBoostRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, size=(500, 3))
-    >>> y = X.sum(axis=1) + rng.normal(scale=0.1, size=500)
-    >>> model = EpiBoostRegressor(n_members=5, n_estimators=100, random_state=0).fit(X, y)
-    >>> found = attribute(model, [[5.0, 0.0, 0.0]], measure="knowledge", background=X)
+    >>> y = X.sum(axis=1) + np.exp(X[:, 0]) * rng.normal(size=500)
+    >>> model = EpiBoostRegressor(n_members=3, n_estimators=100, random_state=0).fit(X, y)
+    >>> found = attribute(model, [[0.9, 0.0, 0.0]], measure="data", background=X)
     >>> found.first(1)[0, 0]
     'x0'
     >>> bool(np.isclose(found.output[0], model.predict_uncertainty([[5.0, 0.0, 0.0]]).knowledge[0]))

@@ -1,6 +1,6 @@
 """The table of uncertain rows in a browser: sorted, filtered and printed."""
 
-from tests.support.report_page import column
+from tests.support.report_page import column, number_of
 
 
 def test_the_table_sorts_by_pointer_and_by_keyboard(opened):
@@ -8,11 +8,11 @@ def test_the_table_sorts_by_pointer_and_by_keyboard(opened):
     assert page.locator("th[aria-sort]").inner_text().startswith("total")
     knowledge = page.get_by_role("button", name="knowledge")
     knowledge.click()
-    found = [float(text) for text in column(page, "knowledge")]
+    found = [number_of(text) for text in column(page, "knowledge")]
     assert found == sorted(found, reverse=True)
     assert page.locator("th[aria-sort=descending]").inner_text().startswith("knowledge")
     knowledge.press("Enter")
-    found = [float(text) for text in column(page, "knowledge")]
+    found = [number_of(text) for text in column(page, "knowledge")]
     assert found == sorted(found)
     assert page.locator("th[aria-sort=ascending]").count() == 1
     page.get_by_role("button", name="row").press("Space")

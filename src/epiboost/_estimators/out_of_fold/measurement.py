@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import entr
-from sklearn.metrics import r2_score
 
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import MemberSpec
@@ -114,7 +113,7 @@ def measure(
     predictions = [one.mean(axis=0) for one in chains.predict(prefixes)]
     predicted = chains.out_of_fold(predictions)
     y, weight = data.y[tested], data.weight[tested]
-    score = float(r2_score(y, predicted[tested, 0], sample_weight=weight))
+    score = _r2(y, predicted[tested, 0], weight)
     if forests[0].family != "normal":
         return OutOfFold(predicted, float("nan"), score, None, np.empty(0))
     means = [one[:, 0] for one in chains.compared(predictions)]
@@ -182,6 +181,13 @@ def _measure_classes(chains: _Chains, data: Dataset, tested: AnyArray, prefixes:
     scores = np.sort(1.0 - probability[np.arange(len(codes)), codes])
     score = float(np.average(probability.argmax(axis=1) == codes, weights=weight))
     return OutOfFold(predicted, loss, score, recalibration, scores, None if stages is None else stages[best])
+
+
+def _r2(y: Floats, predicted: Floats, weight: Floats) -> float:
+    """Return the share of the target's variance that predictions explain; 0 for a constant target."""
+    spread = np.average(np.square(y - np.average(y, weights=weight)), weights=weight)
+    error = np.average(np.square(y - predicted), weights=weight)
+    return float(1.0 - error / spread) if spread > 0.0 else 0.0
 
 
 def _stages(n_trees: int) -> list[int]:

@@ -5,8 +5,8 @@ plus its own standard deviation times the quantile of these ratios, at the rank 
 the extreme ratios the tail is continued in proportion to that of a Normal.
 
 >>> shape = ResidualShape.of(np.linspace(-2.0, 2.0, 99))
->>> shape.quantile(np.array([0.1, 0.5, 0.9])).round(2)
-array([-1.63,  0.  ,  1.63])
+>>> shape.quantile(np.array([0.1, 0.9, 0.999])).round(2)
+array([-1.63,  1.63,  2.66])
 """
 
 from dataclasses import dataclass
