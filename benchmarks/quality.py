@@ -2,6 +2,8 @@
 
 EPIBOOST_DATA=folder python benchmarks/quality.py catboost     regression: one SGLB model of each, same settings
 EPIBOOST_DATA=folder python benchmarks/quality.py defaults     regression: the default, ten members, untuned
+EPIBOOST_DATA=folder python benchmarks/quality.py few-rows     classification of few rows, half an hour
+EPIBOOST_DATA=folder python benchmarks/quality.py knowledge    knowledge uncertainty as an amount
 EPIBOOST_DATA=folder python benchmarks/quality.py categories   classification with categories, half an hour
 python benchmarks/quality.py mixed-regression                  regression on generated tables of numbers and categories
 """
@@ -10,17 +12,17 @@ import argparse
 from collections.abc import Callable
 
 import categories
+import defaults
+import few_rows
 import mixed_regression
 import numpy as np
 from catboost import CatBoostRegressor
-from uci import NAMES, Split, splits
+from uci import Split, splits
 
 from epiboost import EpiBoostRegressor, Posterior
 
 TREES, DEPTH, RATE, L2, THREADS = 1000, 6, 0.1, 3.0, 2
 COMPARED = ("concrete", "kin8nm", "power", "protein", "wine")
-BARS = {"boston": 2.7, "concrete": 3.3, "energy": 0.95, "wine": 1.1, "yacht": 0.95}
-PROTEIN_RMSE_BAR = 4.0
 
 Model = Callable[[Split, int], Posterior]
 
@@ -47,7 +49,7 @@ def ours(**parameters: float) -> Model:
     """Return a function that trains our regressor with its defaults and the given parameters."""
 
     def train(split: Split, seed: int) -> Posterior:
-        model = EpiBoostRegressor(n_jobs=THREADS, random_state=seed, **parameters)
+        model = EpiBoostRegressor(n_jobs=THREADS, random_state=seed, out_of_fold=0, **parameters)
         return model.fit(split.X_train, split.y_train).predict_posterior(split.X_test)
 
     return train
@@ -81,21 +83,11 @@ def compare(n_splits: int) -> None:
         )
 
 
-def defaults(n_splits: int) -> None:
-    """Print the default regressor on all nine datasets, its required scores, and the scores without variance guard."""
-    print(f"the default regressor, untuned, ten members, mean of {n_splits} standard splits")
-    print("| table | RMSE | NLL | required | RMSE, guard off | NLL, guard off |")
-    print("|---|---|---|---|---|---|")
-    for name in NAMES:
-        rmse, nll = scores(ours(), name, n_splits)
-        plain = scores(ours(variance_guard=0), name, n_splits)
-        bar = f"NLL {BARS[name]}" if name in BARS else f"RMSE {PROTEIN_RMSE_BAR}" if name == "protein" else ""
-        print(f"| {name} | {rmse:.4f} | {nll:.3f} | {bar} | {plain[0]:.4f} | {plain[1]:.3f} |", flush=True)
-
-
 JOBS = {
     "catboost": compare,
-    "defaults": defaults,
+    "defaults": defaults.compare,
+    "few-rows": lambda _: few_rows.classifiers(),
+    "knowledge": lambda _: few_rows.knowledge(),
     "categories": categories.compare,
     "mixed-regression": mixed_regression.compare,
 }

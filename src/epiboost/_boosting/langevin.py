@@ -9,11 +9,12 @@ Hessians are the weights of the rows. A leaf value is then −sum of gradients /
 differ in l2, gradients and hessians of an output are scaled by the ratio, which gives the same leaf values.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import ndtri
 
+from epiboost._boosting.bootstrap import bootstrap_weight
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.rows import LearningRows
 from epiboost._boosting.step_sizes import StepSizes
@@ -35,14 +36,23 @@ class LangevinObjective:
         Learning rate, noise and shrinkage.
     spec : MemberSpec
         Its seed determines the noise, which is a function of (seed, tree, row, output).
+
+    Attributes
+    ----------
+    weight : array of shape (n,)
+        Weights of the rows in this chain: those of the rows, or of its bootstrap sample.
     """
 
     rows: LearningRows
     steps: StepSizes
     spec: MemberSpec
+    weight: Floats = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Raise an error if the first trees would be lost to rounding errors."""
+        """Draw a bootstrap sample, and raise an error if the first trees would be lost to rounding errors."""
+        rows, seed = self.rows, self.spec.seed
+        weight = bootstrap_weight(rows.weight, rows.keys, seed) if self.spec.bootstrap else rows.weight
+        object.__setattr__(self, "weight", weight)
         if self.steps.decay**self.spec.n_estimators * _MAX_RESCALING < 1.0:
             message = (
                 f"a chain of n_estimators={self.spec.n_estimators} trees at learning_rate={self.spec.learning_rate:g} "
@@ -94,7 +104,7 @@ class LangevinObjective:
 
     def _sampled_weight(self, tree: int) -> Floats:
         """Return the weights of the rows, zero for those outside the tree's random subsample."""
-        weight = self.rows.weight
+        weight = self.weight
         if self.spec.subsample >= 1.0:
             return weight
         unused = 2 * len(self.rows.objective.start)  # an output number that has no noise

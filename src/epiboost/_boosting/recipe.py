@@ -1,13 +1,14 @@
 """Ensembles: from the parameters of an estimator to the specs of its chains (section 3 of the paper).
 
-======== ============================================ =================================================
-ensemble members                                      source of their diversity
-======== ============================================ =================================================
-single   one chain                                    none: there is only one
-sgb      independent chains                           each tree is trained on a random half of the rows
-sglb     independent chains                           Langevin noise on every gradient
-virtual  truncations of one chain                     Langevin noise, and the position in the chain
-======== ============================================ =================================================
+========= =========================== =================================================
+ensemble  members                     source of their diversity, beside random structures
+========= =========================== =================================================
+single    one chain                   none: there is only one
+sgb       independent chains          each tree is trained on a random half of the rows
+sglb      independent chains          Langevin noise on every gradient
+virtual   truncations of one chain    Langevin noise, and the position in the chain
+bootstrap independent chains          each chain is trained on a bootstrap sample of the rows
+========= =========================== =================================================
 
 >>> Recipe(ensemble="virtual", n_members=4, n_estimators=100).prefixes
 (62, 75, 87, 100)
@@ -25,7 +26,7 @@ from sklearn.utils import check_random_state
 from epiboost._binning.bins import MAX_BINS
 from epiboost._boosting.truncation import virtual_prefixes
 
-EnsembleKind = Literal["single", "sgb", "sglb", "virtual"]
+EnsembleKind = Literal["single", "sgb", "sglb", "virtual", "bootstrap"]
 MAX_DEPTH = 8
 ON_CLUSTER = "dask"
 """The ``n_jobs`` that trains members on a Dask cluster."""
@@ -60,6 +61,8 @@ class MemberSpec:
         Strength of the variance guard; 0 for none.
     structure_rows : int or None
         Number of rows on which each tree chooses its splits; None for all.
+    bootstrap : bool
+        Whether the chain is trained on a bootstrap sample of the rows.
     random_strength : float
         Strength of the noise on the scores of candidate splits; 0 for none.
     patience : int or None
@@ -76,6 +79,7 @@ class MemberSpec:
     temperature: float | None
     variance_guard: float
     structure_rows: int | None
+    bootstrap: bool
     random_strength: float
     patience: int | None
 
@@ -129,7 +133,7 @@ class Recipe:
     @property
     def n_chains(self) -> int:
         """Number of chains to train."""
-        return self.n_members if self.ensemble in {"sgb", "sglb"} else 1
+        return 1 if self.ensemble in {"single", "virtual"} else self.n_members
 
     @property
     def n_posterior_members(self) -> int:
@@ -164,6 +168,7 @@ class Recipe:
                 temperature=float(self.temperature) if noisy else None,
                 variance_guard=float(self.variance_guard),
                 structure_rows=self.structure_rows,
+                bootstrap=self.ensemble == "bootstrap",
                 random_strength=float(self.random_strength),
                 patience=self.early_stopping_rounds,
             )

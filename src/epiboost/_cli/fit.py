@@ -1,5 +1,6 @@
 """The command ``epiboost fit``."""
 
+import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -14,7 +15,7 @@ from epiboost._cli.options import Jobs, Trees
 if TYPE_CHECKING:
     import pyarrow as pa
 
-EnsembleKind: TypeAlias = Literal["single", "sgb", "sglb", "virtual"]
+EnsembleKind: TypeAlias = Literal["single", "sgb", "sglb", "virtual", "bootstrap"]
 """The ensembles of `epiboost._boosting.recipe`, which is slow to import."""
 
 
@@ -87,6 +88,10 @@ def fit(
     seconds = time.perf_counter() - start
     model.save(output)
     typer.echo(f"Trained in {seconds:.1f} s and wrote {output}")
+    if model.out_of_fold_ is not None:
+        score = f"accuracy {model.oof_score_:.3f}" if chosen == "classification" else f"R² {model.oof_score_:.3f}"
+        loss = "" if math.isnan(model.oof_loss_) else f", negative log-likelihood {model.oof_loss_:.3f}"
+        typer.echo(f"On rows that a chain had not seen: {score}{loss}")
 
 
 def _check_output(output: Path, train: Path) -> None:

@@ -22,10 +22,11 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
 
     Parameters
     ----------
-    ensemble : {"sglb", "sgb", "virtual", "single"}, default="sglb"
+    ensemble : {"sglb", "sgb", "virtual", "bootstrap", "single"}, default="sglb"
         ``"sglb"``: independent chains with Langevin noise, samples of a posterior. ``"sgb"``: independent chains whose
         trees are trained on random halves of the rows. ``"virtual"``: truncations of one chain, at a tenth of the cost
-        of ten chains. ``"single"``: one model, without knowledge uncertainty.
+        of ten chains. ``"bootstrap"``: independent chains, each on a bootstrap sample of the rows. ``"single"``:
+        one model, without knowledge uncertainty.
     n_members : int, default=10
         Number of members. For ``"virtual"`` at most the number of trees in the second half of the chain.
     n_estimators : int, default=1000

@@ -45,7 +45,7 @@ class Capabilities:
     ('sgb', 'single')
     """
 
-    ensembles: tuple[EnsembleKind, ...] = ("sglb", "sgb", "virtual", "single")
+    ensembles: tuple[EnsembleKind, ...] = ("sglb", "sgb", "virtual", "bootstrap", "single")
     unsupported: tuple[str, ...] = ()
     categories: bool = True
     sample_weight: bool = True

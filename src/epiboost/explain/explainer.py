@@ -88,7 +88,7 @@ def attribute(
     >>> found = attribute(model, [[0.9, 0.0, 0.0]], measure="data", background=X)
     >>> found.first(1)[0, 0]
     'x0'
-    >>> bool(np.isclose(found.output[0], model.predict_uncertainty([[5.0, 0.0, 0.0]]).knowledge[0]))
+    >>> bool(np.isclose(found.output[0], model.predict_uncertainty([[0.9, 0.0, 0.0]]).data[0]))
     True
     """
     check_explained(measure)

@@ -103,8 +103,8 @@ std::vector<Rows> rows_of(const std::vector<const Sample*>& samples) {
     if (samples.empty()) throw std::invalid_argument("samples must not be empty");
     std::vector<Rows> rows;
     for (const Sample* sample : samples) {
-        if (!sample || sample->table.rows != samples[0]->table.rows || sample->table.bins != samples[0]->table.bins) {
-            throw std::invalid_argument("samples must have the same number of rows and the same bin_counts");
+        if (!sample || sample->table.bins != samples[0]->table.bins) {
+            throw std::invalid_argument("samples must have the same bin_counts");
         }
         rows.push_back({&sample->table, &sample->target});
     }

@@ -16,8 +16,8 @@ struct Rows {
     const Target* target = nullptr;
 };
 
-// Chains with the same rows and the same recipe. The samples are encodings of these rows: chain i is trained on sample i modulo
-// their number.
+// Chains with the same recipe. The samples are encodings or bootstrap samples of the same rows: chain i is trained on sample i
+// modulo their number.
 struct Problem {
     std::vector<Rows> samples;
     Rows evaluation;

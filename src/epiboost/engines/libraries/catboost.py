@@ -119,7 +119,9 @@ class CatBoostForest(BoosterForest):
 class CatBoostEngine(LibraryEngine):
     """Trains chains with CatBoost; see `LibraryEngine`."""
 
-    capabilities = Capabilities(unsupported=("structure_rows", "variance_guard"))
+    capabilities = Capabilities(
+        ensembles=("sglb", "sgb", "virtual", "single"), unsupported=("structure_rows", "variance_guard")
+    )
     library = "catboost"
     name = "CatBoost"
     forest = CatBoostForest

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from epiboost._binning.bins import Bins
+from epiboost._boosting.bootstrap import bootstrap_weight
 from epiboost._boosting.objectives import Objective
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.step_sizes import StepSizes
@@ -126,6 +127,8 @@ class ChainTable:
         Evaluation rows.
     recipe : ChainRecipe
     seeds : array of shape (chains,)
+    bootstrap : bool
+        Whether each chain is trained on a bootstrap sample of the rows.
     """
 
     tables: tuple[Bytes, ...]
@@ -135,10 +138,22 @@ class ChainTable:
     evaluation: tuple[Bytes, AnyArray, AnyArray] | None
     recipe: ChainRecipe
     seeds: AnyArray
+    bootstrap: bool
 
     def samples(self) -> list[Sample]:
-        """Return the rows of each order as objects of the native core."""
-        return [_sample(table, self.y, self.weight, self.counts) for table in self.tables]
+        """Return the rows of each order, or the bootstrap sample of each chain, as objects of the native core."""
+        if not self.bootstrap:
+            return [_sample(table, self.y, self.weight, self.counts) for table in self.tables]
+        return [self._bootstrap_sample(chain, int(seed)) for chain, seed in enumerate(self.seeds)]
+
+    def _bootstrap_sample(self, chain: int, seed: int) -> Sample:
+        keys = np.arange(len(self.y), dtype=np.uint32)
+        weight = bootstrap_weight(self.weight.astype(np.float64), keys, seed)
+        rows = np.flatnonzero(weight)
+        if not rows.size:  # a table of very few rows
+            return _sample(self.tables[chain % len(self.tables)], self.y, self.weight, self.counts)
+        table = self.tables[chain % len(self.tables)][rows]
+        return native().Sample(table, self.y[rows], weight[rows].astype(np.float32), keys[rows], self.counts)
 
     def evaluation_samples(self) -> list[Sample]:
         """Return the evaluation rows as an object of the native core; none or one."""
@@ -160,7 +175,7 @@ def chain_table(
     y, weight = rows.objective.encode(rows.y).astype(np.float32), rows.weight.astype(np.float32)
     recipe = ChainRecipe.of(specs[0], rows.objective, steps)
     seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
-    return ChainTable(tuple(rows.tables), y, weight, rows.bins.counts, held_out, recipe, seeds)
+    return ChainTable(tuple(rows.tables), y, weight, rows.bins.counts, held_out, recipe, seeds, specs[0].bootstrap)
 
 
 def train_here(tables: list[ChainTable], threads: int, progress: Progress) -> list[Trees]:

@@ -63,6 +63,7 @@ class QuickTrees:
             subsample=1.0,
             temperature=None,
             random_strength=0.0,
+            bootstrap=False,
             patience=None,
         )
         rows = bin_numeric_rows(data, spec.max_bins, self.threads)

@@ -36,6 +36,8 @@ def model_properties(wrapped: UnwrappedModel, predictions: Predictions) -> tuple
         properties.append(("Classes", _first_names([text(label) for label in wrapped.classes.tolist()])))
     if isinstance(trained, BaseEpiBoost):
         properties += _ensemble_properties(trained, predictions)
+    if getattr(trained, "out_of_fold_", None) is not None:
+        properties.append(("Out of fold", _out_of_fold(trained)))
     training = getattr(trained, "provenance_", None)
     if training is not None:
         properties.append(("Training rows", f"{training.n_rows:,}"))
@@ -63,6 +65,13 @@ def _ensemble_properties(model: BaseEpiBoost, predictions: Predictions) -> list[
         ("Features", _first_names(list(unique_names(fitted_feature_names(model, int(model.n_features_in_)))))),
         ("Seed", seed),
     ]
+
+
+def _out_of_fold(model: BaseEpiBoost) -> str:
+    """Return the scores of the training rows, each predicted by a chain that has not seen it."""
+    score = f"{'accuracy' if hasattr(model, 'classes_') else 'R²'} {number(model.oof_score_)}"
+    loss = "" if np.isnan(model.oof_loss_) else f", negative log-likelihood {number(model.oof_loss_)}"
+    return f"{score}{loss}, measured on rows that the chain had not seen"
 
 
 def _version_list(versions: tuple[tuple[str, str], ...]) -> str:
