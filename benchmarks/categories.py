@@ -45,6 +45,7 @@ def ours(data: Mixed, rate: float, members: int = MEMBERS, trees: int = TREES) -
         l2=L2,
         n_jobs=THREADS,
         random_state=0,
+        out_of_fold=0,
     )
     return _timed(lambda: model.fit(data.X_train, data.y_train), data, rate)
 

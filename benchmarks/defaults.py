@@ -57,13 +57,17 @@ def compare(n_splits: int) -> None:
         )
         coverages.append(coverage)
         ratios.append(width / other_width)
-        misses += [f"NLL of {name}"] * (nll > NLL_BARS[name]) + [f"CRPS of {name}"] * (
-            crps > CRPS_BARS.get(name, np.inf)
-        )
-        misses += [f"coverage of {name}"] * (coverage < LEAST_COVERAGE)
+        failed = {
+            f"NLL of {name}": nll > NLL_BARS[name],
+            f"CRPS of {name}": crps > CRPS_BARS.get(name, np.inf),
+            f"coverage of {name}": coverage < LEAST_COVERAGE,
+        }
+        misses += [what for what, is_missed in failed.items() if is_missed]
     low, high = COVERAGE_RANGE
     average = float(np.mean(coverages))
-    misses += ["average coverage"] * (not low <= average <= high)
-    misses += ["mean width"] * (np.mean(ratios) > 1.0)
+    if not low <= average <= high:
+        misses.append("average coverage")
+    if np.mean(ratios) > 1.0:
+        misses.append("mean width")
     print(f"\naverage coverage {average:.3f}, mean ratio of widths {np.mean(ratios):.3f}")
     print("all requirements met" if not misses else "missed: " + ", ".join(misses))

@@ -212,14 +212,21 @@ def _train_ten(
     job: int, data: Table, trees: int, effort: Effort, *, bar: float, aim: float | None = None
 ) -> list[Result]:
     estimator = EpiBoostClassifier if data.y.dtype.kind == "i" else EpiBoostRegressor
-    ours = estimator(n_members=MEMBERS, n_estimators=trees, n_jobs=THREADS, random_state=0)
-    runs = {"ours": lambda: ours.fit(data.X, data.y)}
+    size = {"n_members": MEMBERS, "n_estimators": trees, "n_jobs": THREADS, "random_state": 0}
+    ours, calibrated = estimator(**size, out_of_fold=0), estimator(**size)
+    runs = {"ours": lambda: ours.fit(data.X, data.y), "calibrated": lambda: calibrated.fit(data.X, data.y)}
     peer = training("CatBoost", data, trees)
     if peer is not None:
         runs["CatBoost"] = peer.run
     times = interleaved(runs, effort.repeats)
     what = f"train {MEMBERS} members of {trees} trees, {data}"
-    return [_compared_with_catboost(job, what, times, bar=bar, aim=aim, peer_name="CatBoost, one model")]
+    theirs, with_folds = "CatBoost, one model", {**times, "ours": times["calibrated"]}
+    return [
+        _compared_with_catboost(job, what, times, bar=bar, aim=aim, peer_name=theirs),
+        _compared_with_catboost(
+            job, f"the same with out-of-fold chains (default), {data}", with_folds, peer_name=theirs
+        ),
+    ]
 
 
 def _compared_with_catboost(
@@ -237,13 +244,14 @@ def _compared_with_catboost(
 
 
 def _regressor(trees: int, **settings: object) -> EpiBoostRegressor:
-    return EpiBoostRegressor(n_members=MEMBERS, n_estimators=trees, n_jobs=THREADS, random_state=0, **settings)
+    options = {"n_members": MEMBERS, "n_estimators": trees, "n_jobs": THREADS, "random_state": 0, "out_of_fold": 0}
+    return EpiBoostRegressor(**{**options, **settings})
 
 
 @cache
 def _ours_trained(trees: int, ensemble: str = "sglb") -> EpiBoostRegressor:
     data = tables.protein()
-    return _regressor(trees, ensemble=ensemble).fit(data.X, data.y)
+    return _regressor(trees, ensemble=ensemble, out_of_fold="auto").fit(data.X, data.y)
 
 
 @cache

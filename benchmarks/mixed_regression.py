@@ -90,6 +90,7 @@ def ours(rows: Rows, rate: float, members: int = MEMBERS) -> Run:
         l2=L2,
         n_jobs=THREADS,
         random_state=0,
+        out_of_fold=0,
     )
     return _evaluate(lambda: model.fit(rows.X_train, rows.y_train), lambda: model.predict_posterior(rows.X_test), rows)
 

@@ -89,7 +89,7 @@ def _read_archive() -> tuple[list[cells.Content], dict[str, dict[str, float]]]:
             archive.extractall(folder, filter="data")
         contents, invalid = cells.read_all(Path(folder) / "cells")
         statistics = json.loads((Path(folder) / "figures" / "native" / "virtual.json").read_text(encoding="utf-8"))
-    if invalid or any(content["protocol"] != PAPER.to_json() for content in contents):
+    if invalid or any(not PAPER.matches(content["protocol"]) for content in contents):
         message = f"cells that do not belong on the page: {'; '.join(invalid) or 'some are of another protocol'}"
         raise SystemExit(message)
     return contents, statistics

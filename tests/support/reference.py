@@ -10,7 +10,6 @@ import numpy as np
 
 LANGEVIN, ROUNDING, SUBSAMPLE, STRUCTURE, SPLIT_SCORES = 1, 2, 3, 4, 5
 M64 = (1 << 64) - 1
-LEAVE_ONE_OUT_FACTOR = 1.6
 f32 = np.float32
 
 
@@ -196,7 +195,7 @@ def train(bins, y, weight, keys, recipe, seed):
         score = start + moved
         guarded = recipe.variance_guard > 0 and recipe.objective == "normal"
         own_influence = moved[:, 0] - leave_one_out
-        raw = gradients(recipe, score, y, score[:, 0] - (LEAVE_ONE_OUT_FACTOR * own_influence if guarded else 0.0))
+        raw = gradients(recipe, score, y, score[:, 0] - (recipe.variance_guard * own_influence if guarded else 0.0))
         drawn_weight = sampled_weight(recipe, weight, keys, seed, tree)
         gradient = drawn_weight[:, None] * raw
         if recipe.noise > 0:
@@ -210,12 +209,9 @@ def train(bins, y, weight, keys, recipe, seed):
             recipe, bins, integers, unit, drawn_weight, in_sample, recipe.l2 * part,
             score_noise(recipe, weight.sum(), tree) / np.sqrt(weight.sum() * part * recipe.subsample), seed, tree,
         )  # fmt: skip
-        l2 = np.full(recipe.outputs, recipe.l2)
-        if guarded:
-            l2[1] += recipe.variance_guard
         sums = np.array([gradient[leaf == number].sum(axis=0) for number in range(1 << recipe.depth)])
         sizes = np.array([drawn_weight[leaf == number].sum() for number in range(1 << recipe.depth)])
-        values = -rate * mean_gradient(sums, sizes[:, None] + l2)
+        values = -rate * mean_gradient(sums, sizes[:, None] + recipe.l2)
         decay = 1 - recipe.shrink * rate
         moved = decay * moved + values[leaf]
         one_copy = np.minimum(drawn_weight, 1.0)  # a weight above one counts merged copies, of which the others stay

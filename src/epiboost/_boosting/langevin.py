@@ -5,8 +5,7 @@ rescaled score G = F / cᵗ the same chain is ordinary boosting, G' = G + (ε / 
 gradient of equation 11 at F = start + cᵗ⁻¹ G. A factor on all gradients is a factor on the leaf values, so the factor
 1 / cᵗ goes into the gradients and the library's learning rate stays constant. The first t trees give F = start + cᵗ G.
 
-Hessians are the weights of the rows. A leaf value is then −sum of gradients / (sum of weights + l2). Where outputs
-differ in l2, gradients and hessians of an output are scaled by the ratio, which gives the same leaf values.
+Hessians are the weights of the rows. A leaf value is then −sum of gradients / (sum of weights + l2).
 """
 
 from dataclasses import dataclass, field
@@ -83,8 +82,7 @@ class LangevinObjective:
                 gradient[:, output] += deviation[:, output] * native().langevin_noise(
                     self.spec.seed, tree, self.rows.keys, output
                 )
-        scale = self._l2_ratio(outputs)
-        return gradient * (scale * decay ** -(tree + 1)), weight[:, np.newaxis] * scale
+        return gradient * decay ** -(tree + 1), np.repeat(weight[:, np.newaxis], outputs, axis=1)
 
     def evaluation_loss(self, raw: Floats, trees: int) -> float:
         """Return the loss on the evaluation rows at the library's score after so many trees; NaN without such rows."""
@@ -97,10 +95,6 @@ class LangevinObjective:
         """Return the chain's score after so many trees, shape (n, outputs)."""
         start = self.rows.objective.start
         return np.asarray(start + self.steps.decay**trees * raw.reshape(-1, len(start)).astype(np.float64))
-
-    def _l2_ratio(self, outputs: int) -> Floats:
-        l2 = self.steps.l2_per_output(outputs)
-        return l2[0] / l2 if l2.min() > 0 else np.ones(outputs)
 
     def _sampled_weight(self, tree: int) -> Floats:
         """Return the weights of the rows, zero for those outside the tree's random subsample."""

@@ -13,8 +13,8 @@ another seed, one leaves out the folds of the first two.
 """
 
 import numbers
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sized
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,10 @@ _MAX_FOLDS = 100
 _NEVER = -1
 
 
+class TooFewRowsError(ValueError):
+    """There are fewer distinct rows, or groups, than folds."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class OutOfFoldPlan:
     """Which rows each chain sees, and which it predicts.
@@ -41,48 +45,73 @@ class OutOfFoldPlan:
     trains, tests : tuples of integer arrays
         For each fold, the rows that its chain is trained on, and rows that it has not seen and predicts. A row is
         predicted by one chain at most.
+    reduced : integer array
+        Rows that the first two chains have in common; empty if a chain cannot be trained on them.
     """
 
     trains: tuple[Integers, ...]
     tests: tuple[Integers, ...]
+    reduced: Integers
 
     @property
     def extra_trains(self) -> tuple[Integers, Integers]:
         """Rows of the two extra chains: those of the first chain again, and those that the first two have in common."""
-        return self.trains[0], np.intersect1d(self.trains[0], self.trains[1], assume_unique=True)
+        return self.trains[0], self.reduced
 
     @classmethod
     def of_folds(cls, fold: Integers) -> "OutOfFoldPlan":
         """Return the plan of the fold number of each row; rows of a negative number are left out by no chain."""
         numbers = range(int(fold.max()) + 1)
-        return cls(
-            tuple(np.flatnonzero(fold != number) for number in numbers),
-            tuple(np.flatnonzero(fold == number) for number in numbers),
+        return cls._of_parts(
+            [np.flatnonzero(fold != number) for number in numbers],
+            [np.flatnonzero(fold == number) for number in numbers],
         )
 
     @classmethod
-    def of_splits(cls, splits: Iterable[tuple[Integers, Integers]], n_rows: int) -> "OutOfFoldPlan":
-        """Return the plan of (train, test) pairs, as a splitter of scikit-learn yields them."""
+    def of_splits(cls, splits: Iterable[tuple[Integers, Integers]], kept: AnyArray) -> "OutOfFoldPlan":
+        """Return the plan of (train, test) pairs, as a splitter of scikit-learn yields them.
+
+        Parameters
+        ----------
+        splits : iterable of pairs of integer arrays
+            They count all rows that `fit` was given.
+        kept : array of bool of shape (n,)
+            Which of these rows the chains can see; the plan counts these alone.
+        """
         given = list(splits)
-        if len(given) < _MIN_FOLDS - 1 or any(len(pair) != 2 for pair in given):  # noqa: PLR2004 (train and test)
+        if len(given) < _MIN_FOLDS - 1 or any(not isinstance(pair, Sized) or len(pair) != 2 for pair in given):  # noqa: PLR2004 (train and test)
             message = f"out_of_fold needs at least {_MIN_FOLDS - 1} pairs of (train, test) rows; got {len(given)}"
             raise ValueError(message)
-        pairs = [(np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64)) for train, test in given]
-        tested = np.concatenate([test for _, test in pairs])
-        if len(np.unique(tested)) != len(tested) or any(np.intersect1d(train, test).size for train, test in pairs):
+        position = np.where(kept, np.cumsum(kept) - 1, _NEVER)
+        trains, tests = (
+            [part[part != _NEVER] for part in (position[_row_numbers(pair[side], len(kept))] for pair in given)]
+            for side in (0, 1)
+        )
+        tested = np.concatenate(tests)
+        overlap = any(np.intersect1d(train, test).size for train, test in zip(trains, tests, strict=True))
+        if len(np.unique(tested)) != len(tested) or overlap:
             message = (
                 "out_of_fold must predict each row at most once, by a chain that has not seen it; got overlapping folds"
             )
             raise ValueError(message)
-        if tested.size and not (tested.min() >= 0 and tested.max() < n_rows):
-            message = f"out_of_fold names rows beyond the {n_rows} of the table"
+        if not all(part.size for part in (*trains, *tests)):
+            message = "out_of_fold needs rows of positive weight in both parts of each (train, test) pair; one is empty"
             raise ValueError(message)
-        trains, tests = zip(*((np.sort(train), np.sort(test)) for train, test in pairs), strict=True)
-        return cls(trains, tests)
+        return cls._of_parts([np.unique(train) for train in trains], [np.sort(test) for test in tests])
+
+    @classmethod
+    def _of_parts(cls, trains: list[Integers], tests: list[Integers]) -> "OutOfFoldPlan":
+        return cls(tuple(trains), tuple(tests), np.intersect1d(trains[0], trains[1], assume_unique=True))
 
 
 def out_of_fold_plan(
-    out_of_fold: LibraryObject, X: AnyArray, y: Floats, *, n_classes: int, groups: AnyArray | None = None
+    out_of_fold: LibraryObject,
+    X: AnyArray,
+    y: Floats,
+    *,
+    n_classes: int,
+    groups: AnyArray | None = None,
+    kept: AnyArray | None = None,
 ) -> OutOfFoldPlan | None:
     """Return which chain sees which rows; None for no extra chains.
 
@@ -97,30 +126,47 @@ def out_of_fold_plan(
         Numbers, or class codes.
     n_classes : int
         0 for regression. Folds are stratified by class.
-    groups : array of shape (n,), optional
+    groups : array of shape (given rows,), optional
         Rows of one group leave together.
+    kept : array of bool of shape (given rows,), optional
+        Which of the rows that `fit` was given are those of X and y; None for all. Splitters and pairs count the given
+        rows.
     """
+    kept = np.ones(len(y), dtype=bool) if kept is None else kept
     if isinstance(out_of_fold, numbers.Integral) and not isinstance(out_of_fold, bool):
         n_folds = int(out_of_fold)
         if n_folds == 0:
             return None
-        if not _MIN_FOLDS <= n_folds <= _MAX_FOLDS:
-            message = f"out_of_fold must be 0, or a number of folds from {_MIN_FOLDS} to {_MAX_FOLDS}; got {n_folds}"
-            raise ValueError(message)
-        fold = (
-            _content_folds(X, y, n_folds, n_classes) if groups is None else _group_folds(y, groups, n_folds, n_classes)
-        )
-        if len(np.unique(fold[fold != _NEVER])) < n_folds:
-            message = f"out_of_fold={n_folds} needs at least {n_folds} distinct rows or groups; use out_of_fold=0"
-            raise ValueError(message)
-        return OutOfFoldPlan.of_folds(fold)
-    splits = out_of_fold.split(np.zeros((len(y), 1)), y, groups) if hasattr(out_of_fold, "split") else out_of_fold
-    if isinstance(splits, str) or not isinstance(splits, Iterable):
+        plan = _plan_of_folds(n_folds, X, y, n_classes, None if groups is None else groups[kept])
+    else:
+        plan = _plan_of_splits(out_of_fold, y, n_classes, groups, kept)
+    if n_classes and len(np.unique(y[plan.reduced])) < n_classes:
+        return replace(plan, reduced=plan.reduced[:0])
+    return plan
+
+
+def _plan_of_folds(n_folds: int, X: AnyArray, y: Floats, n_classes: int, groups: AnyArray | None) -> OutOfFoldPlan:
+    if not _MIN_FOLDS <= n_folds <= _MAX_FOLDS:
+        message = f"out_of_fold must be 0, or a number of folds from {_MIN_FOLDS} to {_MAX_FOLDS}; got {n_folds}"
+        raise ValueError(message)
+    fold = _content_folds(X, y, n_folds, n_classes) if groups is None else _group_folds(y, groups, n_folds, n_classes)
+    if len(np.unique(fold[fold != _NEVER])) < n_folds:
+        message = f"out_of_fold={n_folds} needs at least {n_folds} distinct rows or groups; use out_of_fold=0"
+        raise TooFewRowsError(message)
+    return OutOfFoldPlan.of_folds(fold)
+
+
+def _plan_of_splits(
+    out_of_fold: LibraryObject, y: Floats, n_classes: int, groups: AnyArray | None, kept: AnyArray
+) -> OutOfFoldPlan:
+    is_splitter = hasattr(out_of_fold, "split")
+    if isinstance(out_of_fold, str) or not (is_splitter or isinstance(out_of_fold, Iterable)):  # text has a split, too
         message = (
             f"out_of_fold must be 'auto', a number of folds, a splitter or (train, test) pairs; got {out_of_fold!r}"
         )
-        raise ValueError(message)  # noqa: TRY004 (text is a wrong value as well as a wrong type)
-    plan = OutOfFoldPlan.of_splits(splits, len(y))
+        raise ValueError(message)
+    splits = _split(out_of_fold, y, groups, kept) if is_splitter else out_of_fold
+    plan = OutOfFoldPlan.of_splits(splits, kept)
     for number, train in enumerate(plan.trains):
         if n_classes and len(np.unique(y[train])) < n_classes:
             message = f"the rows that chain {number} of out_of_fold is trained on lack a class; stratify the folds"
@@ -128,15 +174,43 @@ def out_of_fold_plan(
     return plan
 
 
-def _content_folds(X: AnyArray, y: Floats, n_folds: int, n_classes: int) -> Integers:
-    """Return folds of about equal numbers of distinct rows, stratified by class, from a hash of each row."""
+def _split(
+    splitter: LibraryObject, y: Floats, groups: AnyArray | None, kept: AnyArray
+) -> Iterable[tuple[Integers, Integers]]:
+    """Return the pairs of a splitter of scikit-learn for all given rows."""
+    target = np.full(len(kept), y[0])  # of rows that no chain sees, any target will do
+    target[kept] = y
+    pairs: Iterable[tuple[Integers, Integers]] = splitter.split(np.zeros((len(kept), 1)), target, groups)
+    return pairs
+
+
+def _row_numbers(rows: AnyArray, n_rows: int) -> Integers:
+    """Return row numbers as an array; a ValueError unless they are those of a table."""
+    checked = np.asarray(rows)
+    if checked.ndim != 1 or (checked.size and checked.dtype.kind not in "iu"):
+        message = f"out_of_fold must name rows by their numbers; got {checked.dtype} of shape {checked.shape}"
+        raise ValueError(message)
+    if checked.size and not (checked.min() >= 0 and checked.max() < n_rows):
+        message = f"out_of_fold names rows beyond the {n_rows} of the table"
+        raise ValueError(message)
+    return checked.astype(np.int64)
+
+
+def content_ranks(X: AnyArray, y: Floats) -> Integers:
+    """Return the number of each distinct row of a table with its target, in an order that depends on content alone."""
     table = np.ascontiguousarray(X)
     if table.dtype != np.uint8:
         table = table.astype(np.float64) + 0.0  # turns -0.0 into 0.0
         table[np.isnan(table)] = np.nan  # one bit pattern for all missing values
     target = np.ascontiguousarray(y, dtype=np.float64)[:, np.newaxis]
     content = np.concatenate([table.view(np.uint8), target.view(np.uint8)], axis=1)
-    _, distinct = np.unique(native().hash_rows(content), return_inverse=True)  # in the order of the hashes: at random
+    _, ranks = np.unique(native().hash_rows(content), return_inverse=True)
+    return np.asarray(ranks, dtype=np.int64)
+
+
+def _content_folds(X: AnyArray, y: Floats, n_folds: int, n_classes: int) -> Integers:
+    """Return folds of about equal numbers of distinct rows, stratified by class."""
+    distinct = content_ranks(X, y)
     if not n_classes:
         return distinct % n_folds
     fold = np.full(len(y), _NEVER, dtype=np.int64)
@@ -155,7 +229,7 @@ def _group_folds(y: Floats, groups: AnyArray, n_folds: int, n_classes: int) -> I
     found = len(np.unique(groups))
     if found < n_folds:
         message = f"out_of_fold={n_folds} needs at least {n_folds} groups; got {found}"
-        raise ValueError(message)
+        raise TooFewRowsError(message)
     splitter = StratifiedGroupKFold(n_folds) if n_classes else GroupKFold(n_folds)
     fold = np.empty(len(y), dtype=np.int64)
     for number, (train, test) in enumerate(splitter.split(y[:, np.newaxis], y, groups)):

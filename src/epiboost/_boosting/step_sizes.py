@@ -10,11 +10,8 @@ import numpy as np
 
 from epiboost._boosting.objectives import Objective
 from epiboost._boosting.recipe import MemberSpec
-from epiboost._typing import Floats
 
 _MAX_STEP = 4.0  # the curvature of a classification loss is at most a quarter
-_GUARD = 10.0  # a variance needs about ten times the rows that a mean needs
-_MIN_GUARD = 1.0  # rows: the guard must not vanish where l2 does
 _MAX_NOISE = 1e9  # in standard deviations of the target; more would drown it in rounding errors
 
 
@@ -28,8 +25,6 @@ class StepSizes:
         Learning rate ε, divided by the curvature of the loss.
     l2 : float
         L2 regularisation of leaf values.
-    variance_l2 : float
-        Additional L2 regularisation of the log standard deviation.
     shrink : float
         Shrinkage γ: 1 / (2 N) for Langevin boosting, else 0.
     noise : float
@@ -38,7 +33,6 @@ class StepSizes:
 
     rate: float
     l2: float
-    variance_l2: float
     shrink: float
     noise: float
 
@@ -46,12 +40,6 @@ class StepSizes:
     def decay(self) -> float:
         """Factor c = 1 − γ ε by which each step multiplies the score."""
         return 1.0 - self.shrink * self.rate
-
-    def l2_per_output(self, outputs: int) -> Floats:
-        """Return the L2 regularisation of each output, shape (outputs,)."""
-        l2 = np.full(outputs, self.l2)
-        l2[1:2] += self.variance_l2
-        return l2
 
 
 def step_sizes(spec: MemberSpec, objective: Objective, n: float) -> StepSizes:
@@ -64,11 +52,9 @@ def step_sizes(spec: MemberSpec, objective: Objective, n: float) -> StepSizes:
     n : float
         Sum of the weights of the training rows.
     """
-    guard = spec.variance_guard if objective.family == "normal" else 0.0
     # the rate is relative to the curvature of the loss, up to a bound beyond which a step could overshoot
     rate = min(spec.learning_rate / objective.curvature, max(_MAX_STEP, spec.learning_rate))
     noise = 0.0 if spec.temperature is None else float(np.sqrt(spec.temperature * 2.0 / (n * rate)))
-    l2 = spec.l2 * rate / spec.learning_rate
     if noise > _MAX_NOISE:
         message = (
             f"temperature={spec.temperature:g} and learning_rate={spec.learning_rate:g} give noise of {noise:.3g} "
@@ -77,8 +63,7 @@ def step_sizes(spec: MemberSpec, objective: Objective, n: float) -> StepSizes:
         raise ValueError(message)
     return StepSizes(
         rate=rate,
-        l2=l2,
-        variance_l2=guard * max(_GUARD * l2, _MIN_GUARD),
+        l2=spec.l2 * rate / spec.learning_rate,
         shrink=0.0 if spec.temperature is None else 1.0 / (2.0 * n),
         noise=noise,
     )

@@ -5,7 +5,8 @@ is learned from such residuals. The guard learns it from leave-one-out residuals
 would be if the row were left out of each of its leaves. The leaves are found from the scores: a step changes the scores
 of all rows of a leaf by the same amount, and those of different leaves by different amounts.
 
-The regularisation of the guard is in `step_sizes`.
+A row affects a tree through the value of its leaf, which the leave-one-out score leaves out, and through the choice of
+splits, which it does not. So more than the first influence is removed, by an empirical factor.
 """
 
 from collections.abc import Callable
@@ -17,11 +18,11 @@ from epiboost._boosting.gradient_grid import GridObjective
 from epiboost._boosting.langevin import LangevinObjective
 from epiboost._typing import AnyArray, Floats, Integers
 
-LEAVE_ONE_OUT_FACTOR = 4.0
-"""Multiple of the leave-one-out correction that is applied.
+SYMMETRIC_TREES_FACTOR, LEAVE_ONE_OUT_FACTOR = 1.6, 4.0
+"""Multiples of the leave-one-out correction that are applied at ``variance_guard=1``.
 
-A factor of 1 corrects for a row's effect on leaf values. A row also affects the choice of splits, more so than in
-symmetric trees, where one split serves all nodes of a level.
+A row affects the splits of an ordinary tree more than those of a symmetric one, where one split serves all nodes of a
+level.
 """
 
 Unguarded: TypeAlias = LangevinObjective | GridObjective
@@ -55,6 +56,7 @@ class GuardedObjective:
     def __init__(self, chain: Unguarded, leaf_sums: LeafSums | None = None) -> None:
         self.chain = chain
         self.leaf_sums = leaf_sums or local_leaf_sums
+        self.factor = LEAVE_ONE_OUT_FACTOR * chain.spec.variance_guard
         self.leave_one_out_score = np.zeros(len(chain.rows.y))  # rescaled score of the mean without the row itself
         self.last_step: tuple[AnyArray, Floats, Floats, Floats] | None = None
 
@@ -65,7 +67,7 @@ class GuardedObjective:
             self._update_leave_one_out(mean, *self.last_step)
         decay = self.chain.steps.decay
         correction = decay**tree * (mean - self.leave_one_out_score)
-        gradient, hessian = self.chain.gradients(raw, tree, LEAVE_ONE_OUT_FACTOR * correction)
+        gradient, hessian = self.chain.gradients(raw, tree, self.factor * correction)
         weight = hessian[:, 0]
         one_copy = np.minimum(weight, 1.0)  # a weight above one counts merged copies, of which the others stay
         start = self.chain.rows.objective.start[0]

@@ -2,7 +2,7 @@
 
 The table is `epiboost.datasets.make_heart`: 81 cells, where the cells inside a heart have no rows. The two features are
 categories, given as text, so that a model does not know which values are neighbours. Two ensembles are trained: ten
-independent members and one virtual ensemble, both without the variance guard, which the paper does not have. Then the
+independent members and one virtual ensemble, both without variance guard and recalibration, as in the paper. Then the
 uncertainty of each cell is predicted. In a good ensemble data uncertainty follows the noise outside the heart, and
 knowledge uncertainty is large inside and small outside.
 """
@@ -116,6 +116,7 @@ def run(
             learning_rate=_LEARNING_RATE,
             max_depth=6,
             variance_guard=0.0,
+            out_of_fold=0,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=1,

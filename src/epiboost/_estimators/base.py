@@ -156,7 +156,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         -------
         self
         """
-        self.__dict__.pop("forest_", None)  # if training fails, the model is not fitted
+        for name in ("forest_", "out_of_fold_"):  # if training fails, the model is not fitted
+            self.__dict__.pop(name, None)
         start = time.perf_counter()
         if y is None:
             message = f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
@@ -175,7 +176,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         check_data(engine, str(self.engine), data)
         if isinstance(data.X, np.ndarray):
             schema = schema.with_ranges(data.X)
-        options = OutOfFoldOptions(self.out_of_fold, self.keep_folds, rows.groups)
+        options = OutOfFoldOptions(self.out_of_fold, self.keep_folds, rows.groups, rows.kept)
         plan = plan_for(options, recipe, data)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         self.__dict__.update(schema.estimator_attributes(), target_=rows.target)

@@ -9,7 +9,7 @@ from epiboost._estimators.calibrated import CalibratedClassifier
 from epiboost._estimators.conformal import conformal_quantile
 from epiboost._estimators.predictions import ClassPredictions
 from epiboost._inputs.target import Classes
-from epiboost._posterior.posterior import interval_ends
+from epiboost._posterior.posterior import check_coverage
 from epiboost._typing import AnyArray, Column, Table
 
 
@@ -157,7 +157,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
             Which classes belong to the set, in the order of ``classes_``; at least the most probable one.
         """
         self._require_fitted()
-        measured, levels = self._measured, interval_ends(coverage)[..., 1] * 2.0 - 1.0
+        measured, levels = self._measured, check_coverage(coverage)
         probability = self.predict_proba(X)
         most_probable = probability == probability.max(axis=1, keepdims=True)
         if guarantee:

@@ -1,6 +1,6 @@
 """The file of a trained estimator: its parameters, schema, target and trees, and the checks that they fit together."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -90,10 +90,10 @@ def _check_shape(forest: Forest, recipe: Recipe, schema: ColumnSchema, target: T
 
 
 def _to_json(value: object) -> object:
-    """Return a parameter as JSON values; a random generator has no such form and is left out."""
+    """Return a parameter as JSON values; a random generator and a splitter have no such form and are left out."""
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, np.random.RandomState):
+    if isinstance(value, np.random.RandomState | Iterator) or (hasattr(value, "split") and not isinstance(value, str)):
         return None
     if isinstance(value, list | tuple | set | np.ndarray):
         return [_to_json(entry) for entry in value]

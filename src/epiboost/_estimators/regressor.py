@@ -48,10 +48,8 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
     temperature : float, default=1.0
         Factor on the variance of the Langevin noise; 1 is the paper's.
     variance_guard : float, default=1.0
-        Keeps the variance from overfitting on small tables. The log standard deviation learns from residuals without
-        the row's own influence. With n rows, leaves of the log standard deviation get ``1000 * min(1, (450 / n)²)`` and
-        those of the mean ``60 * min(1, (450 / n)³)`` times ``variance_guard`` more L2 regularisation, which vanishes on
-        larger tables. 0 switches it off, as in the paper.
+        Keeps the variance from overfitting: the log standard deviation learns from residuals without the row's own
+        influence, times this factor. 0 switches it off, as in the paper.
     random_strength : float, default=1.0
         Noise on the scores of candidate splits, as in CatBoost, so that the structures of the members differ. It
         vanishes as the chain grows, after about ``log(n) / learning_rate`` trees. 0 switches it off.

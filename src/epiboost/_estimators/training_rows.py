@@ -32,8 +32,8 @@ class TrainingRows:
         Rows of positive weight.
     kept : array of bool of shape (n,)
         Which of the given rows these are.
-    groups : array or None
-        Groups of the rows of positive weight.
+    groups : array of shape (n,) or None
+        Groups of the given rows.
     """
 
     schema: ColumnSchema
@@ -85,7 +85,7 @@ class RowReader:
         evaluation = None if given.evaluation is None else _read_evaluation_rows(schema, target, *given.evaluation)
         encoded = target.encode(y)
         data = Dataset(table, encoded, weight, target.n_classes, target.objective, evaluation, schema.n_codes)
-        return TrainingRows(schema, target, data, kept, _check_groups(given.groups, kept))
+        return TrainingRows(schema, target, data, kept, _check_groups(given.groups, n_rows))
 
     def read_partitions(self, given: GivenRows, engine: Engine, engine_name: str, max_bins: int) -> TrainingRows:
         """Read a Dask collection."""
@@ -97,12 +97,13 @@ class RowReader:
         reader = PartitionReader(schema, self.target_type, max_bins)
         if partitions == "rows":
             target, data = reader.read_in_place(given.X, given.y, given.sample_weight)
+            kept = np.ones(len(data.X), dtype=bool)
         else:
             bins = cast("BinnedEngine", engine).given_bins(max_bins)
-            target, data = reader.read_bins(given.X, given.y, given.sample_weight, bins)
+            target, data, kept = reader.read_bins(given.X, given.y, given.sample_weight, bins)
             if given.evaluation is not None:
                 data = replace(data, evaluation=_read_evaluation(reader, schema, target, data, given.evaluation))
-        return TrainingRows(schema, target, data, np.ones(len(data.X), dtype=bool))
+        return TrainingRows(schema, target, data, kept)
 
 
 def is_collection(X: Table) -> bool:
@@ -145,13 +146,13 @@ def _positive_rows(table: AnyArray, y: AnyArray, weight: Column) -> tuple[AnyArr
     return table[positive], y[positive], checked[positive], positive
 
 
-def _check_groups(groups: Column, kept: AnyArray) -> AnyArray | None:
-    """Return the groups of the kept rows, as numbers."""
+def _check_groups(groups: Column, n_rows: int) -> AnyArray | None:
+    """Return the groups of the rows, as numbers."""
     if groups is None:
         return None
     checked = column_or_1d(to_array(groups))
-    if len(checked) != len(kept):
-        message = f"groups must have one entry per row, {len(kept)}; got {len(checked)}"
+    if len(checked) != n_rows:
+        message = f"groups must have one entry per row, {n_rows}; got {len(checked)}"
         raise ValueError(message)
-    codes: AnyArray = np.unique(checked[kept], return_inverse=True)[1]
+    codes: AnyArray = np.unique(checked, return_inverse=True)[1]
     return codes

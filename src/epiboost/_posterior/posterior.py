@@ -256,12 +256,17 @@ def interval_ends(coverage: float | npt.ArrayLike) -> Floats:
     >>> interval_ends(0.9).round(2)
     array([0.05, 0.95])
     """
+    tails = (1.0 - check_coverage(coverage)) / 2
+    return np.stack([tails, np.minimum(1.0 - tails, _MAX_BELOW_ONE)], axis=-1)
+
+
+def check_coverage(coverage: float | npt.ArrayLike) -> Floats:
+    """Return coverages as an array of shape () or (k,); a ValueError unless they are strictly between 0 and 1."""
     levels = np.asarray(coverage, dtype=np.float64)
     if levels.ndim > 1 or not levels.size or not ((levels > 0.0) & (levels < 1.0)).all():
         message = f"coverage must be a number, or a sequence of them, strictly between 0 and 1, got {coverage!r}"
         raise ValueError(message)
-    tails = (1.0 - levels) / 2
-    return np.stack([tails, np.minimum(1.0 - tails, _MAX_BELOW_ONE)], axis=-1)
+    return levels
 
 
 def check_quantiles(q: float | npt.ArrayLike) -> Floats:

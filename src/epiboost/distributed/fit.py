@@ -55,15 +55,20 @@ class PartitionReader:
     target_type: type[Target]
     max_bins: int
 
-    def read_bins(self, X: LibraryObject, y: Column, weight: Column, bins: Bins | None) -> tuple[Target, Dataset]:
-        """Return the target and the training rows as bins; without ``bins``, borders are computed from the rows."""
-        table, y, weight = self._stream(X, y, weight, bins)
+    def read_bins(
+        self, X: LibraryObject, y: Column, weight: Column, bins: Bins | None
+    ) -> tuple[Target, Dataset, AnyArray]:
+        """Return the target, the training rows as bins, and which of the given rows these are.
+
+        Without ``bins``, borders are computed from the rows.
+        """
+        table, y, weight, kept = self._stream(X, y, weight, bins)
         target = self.target_type.fit(y)
-        return target, Dataset(table, target.encode(y), weight, target.n_classes, target.objective)
+        return target, Dataset(table, target.encode(y), weight, target.n_classes, target.objective), kept
 
     def evaluation(self, target: Target, X: LibraryObject, y: Column, weight: Column, bins: Bins) -> Dataset:
         """Return evaluation rows as bins."""
-        table, y, weight = self._stream(X, y, weight, bins)
+        table, y, weight, _ = self._stream(X, y, weight, bins)
         return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes, target.objective)
 
     def read_in_place(self, X: LibraryObject, y: Column, weight: Column) -> tuple[Target, Dataset]:
@@ -78,12 +83,12 @@ class PartitionReader:
 
     def _stream(
         self, X: LibraryObject, y: Column, weight: Column, bins: Bins | None
-    ) -> tuple[BinnedTable, AnyArray, Floats]:
-        """Return bins, targets and weights of the rows of positive weight, in memory."""
+    ) -> tuple[BinnedTable, AnyArray, Floats, AnyArray]:
+        """Return bins, targets and weights of the rows of positive weight, in memory, and which rows these are."""
         y = self.target_type.check(collect_column(y))
         weight = collect_column(weight)
         weight = np.broadcast_to(1.0, len(y)) if weight is None else check_weights(weight, len(y))
         n_features = self.schema.n_features
         table = stream_table(X, self.schema.transform, weight, bins=bins, n_features=n_features, max_bins=self.max_bins)
         positive = weight > 0
-        return (table, y, weight) if positive.all() else (table, y[positive], weight[positive])
+        return (table, y, weight, positive) if positive.all() else (table, y[positive], weight[positive], positive)

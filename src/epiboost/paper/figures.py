@@ -144,6 +144,7 @@ def _options(
         "engine": engine,
         "n_jobs": n_jobs,
         "random_state": _SEED,
+        "out_of_fold": 0,
     }
 
 

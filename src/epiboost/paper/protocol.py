@@ -5,6 +5,7 @@ validation rows of a regression are the last fifth of the training rows in the o
 model is the first chain of its ensemble, and column j of the out-of-domain rows comes from column j of the source.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -34,6 +35,14 @@ class Protocol:
     def to_json(self) -> dict[str, Any]:
         """Return the settings with lists for tuples, as a JSON file gives them back."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+    def matches(self, recorded: Mapping[str, Any]) -> bool:
+        """Return whether a cell was run with these settings; one that exists no longer makes it an earlier revision.
+
+        >>> PAPER.matches({**PAPER.to_json(), "largest_temperature": 1.0}), PAPER.matches(QUICK.to_json())
+        (True, False)
+        """
+        return all(name in recorded and recorded[name] == value for name, value in self.to_json().items())
 
 
 PAPER = Protocol()

@@ -97,7 +97,7 @@ def find_pending(
 
 
 def _must_rerun(content: Content, protocol: Protocol, *, renew: bool, without_ood: Container[str]) -> bool:
-    if content["protocol"] != protocol.to_json() or (renew and why_outdated(content)):
+    if not protocol.matches(content["protocol"]) or (renew and why_outdated(content)):
         return True
     return not content["outside"] and content["dataset"] not in without_ood
 

@@ -15,10 +15,6 @@ namespace epiboost {
 constexpr float min_log_std = -10.0f;
 constexpr float max_log_std = 5.0f;
 
-// A row influences a tree through the value of its leaf and through the choice of splits. The leave-one-out score removes
-// the first influence only. The residual for the variance therefore removes more than that; the factor is empirical.
-constexpr float leave_one_out_factor = 1.6f;
-
 constexpr float sqrt_half = 0.70710678f;
 
 // Scores, one array of `stride` rows per output.
@@ -33,15 +29,15 @@ struct Scores {
 
 // Natural gradient of the Normal in (mean, log std): (mu - y, 1/2 - 1/2 ((y - mu) / std)^2), and the scales of its Langevin
 // noise, the square root of the inverse Fisher information diag(1 / std^2, 2). `leave_one_out` is the mean score that gives the
-// residual for the variance: the leave-one-out score, or the score itself.
-inline void normal_gradient(const Scores& scores, const float* leave_one_out, const float* y, std::size_t row,
+// residual for the variance: the leave-one-out score, or the score itself; `guard` times the row's own influence is removed.
+inline void normal_gradient(const Scores& scores, const float* leave_one_out, float guard, const float* y, std::size_t row,
                             float* __restrict mean_gradient, float* __restrict scale_gradient, float* __restrict mean_noise,
                             float* __restrict scale_noise) {
     for (std::size_t i = 0; i < block; ++i) {
         const float target = y[row + i];
         const float mean = scores.at(0, row + i);
         const float own_influence = scores.decay * (scores.raw[row + i] - leave_one_out[row + i]);
-        const float leave_one_out_mean = mean - leave_one_out_factor * own_influence;
+        const float leave_one_out_mean = mean - guard * own_influence;
         const float log_std = clamp(scores.at(1, row + i), min_log_std, max_log_std);
         const float inverse_std = exponential(-log_std);
         const float z = (target - leave_one_out_mean) * inverse_std;

@@ -52,7 +52,7 @@ struct ChainRecipe {
     double shrink = 0.0;          // gamma: each step multiplies the model by 1 - gamma * learning_rate
     double noise = 0.0;           // standard deviation of the Langevin noise on each gradient
     double subsample = 1.0;       // share of the rows that each tree is trained on
-    double variance_guard = 0.0;  // additional l2 for the log standard deviation, which then uses leave-one-out residuals
+    double variance_guard = 0.0;  // how often a row's own influence is removed from its residual for the variance
     double structure_rows = 0.0;  // number of rows that choose the splits of each tree; 0 for all rows
     double random_strength = 0.0; // noise on the scores of candidate splits, see training/random_strength.hpp
     double random_decay = 0.0;    // how fast that noise vanishes, per tree

@@ -67,9 +67,7 @@ class LeafValues {
             result.weight[leaf] = total(leaf, outputs_);
             for (int k = 0; k < outputs_; ++k) {
                 const double gradient = total(leaf, k);
-                const bool guarded = k == 1 && context_.recipe.guards_variance();
-                const double guard = guarded ? context_.recipe.variance_guard : 0.0;
-                const double weight = result.weight[leaf] + context_.recipe.l2 + guard;
+                const double weight = result.weight[leaf] + context_.recipe.l2;
                 result.gradient[leaf * outputs_ + k] = gradient;
                 result.value[leaf * outputs_ + k] =
                     static_cast<float>(weight > 1e-20 ? -context_.recipe.learning_rate * gradient / weight : 0.0);

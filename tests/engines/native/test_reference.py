@@ -11,7 +11,7 @@ ENSEMBLES = {
     "single": {},
     "sgb": {"subsample": 0.5},
     "sglb": {"noise": 0.3, "shrink": 0.05},
-    "guarded": {"noise": 0.3, "shrink": 0.05, "variance_guard": 10.0},
+    "guarded": {"noise": 0.3, "shrink": 0.05, "variance_guard": 1.6},
     "noise and sampling": {"noise": 0.3, "shrink": 0.05, "subsample": 0.7},
     "no leaf regularisation": {"l2": 0.0},
     "structure on a sample": {"noise": 0.3, "shrink": 0.05, "structure_rows": 100.0},

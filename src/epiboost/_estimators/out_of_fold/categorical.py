@@ -22,6 +22,7 @@ _PRIOR_ROWS = 10.0  # weight of the prior that keeps the temperature near one
 _MAX_LOG_TEMPERATURE = 4.0
 _MAX_KNOWLEDGE_SHARE = 0.5  # of the total entropy, on average over rows
 _FITTING_STEPS = 4  # of the mean probabilities; more change the fourth digit
+_MAX_MEAN_ERROR = 1e-3
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -93,7 +94,24 @@ def spread(parameters: Floats, factor: float) -> Floats:
     for _ in range(_FITTING_STEPS):  # iterative proportional fitting
         changed *= mean / np.maximum(changed.mean(axis=0), _TINY)
         changed /= changed.sum(axis=2, keepdims=True)
-    return changed
+    return _with_mean(changed, mean, parameters)
+
+
+def _with_mean(changed: Floats, mean: Floats, parameters: Floats) -> Floats:
+    """Shift the probabilities of each row to a mean, as far as none of them becomes negative.
+
+    Proportional fitting alone fails where members are almost sure of different classes. Such a row stays near the
+    parameters, whose mean is right.
+    """
+    shift = changed + (mean - changed.mean(axis=0)) - parameters
+    limit = np.where(
+        parameters + shift < -_MAX_MEAN_ERROR,
+        (parameters + _MAX_MEAN_ERROR) / np.maximum(-shift, _MAX_MEAN_ERROR),
+        1.0,
+    ).min(axis=(0, 2))
+    moved: Floats = np.maximum(parameters + limit[:, np.newaxis] * shift, _TINY)
+    moved /= moved.sum(axis=2, keepdims=True)
+    return moved
 
 
 def fit_temperature_above_one(predicted: Floats, codes: Integers, weight: Floats) -> tuple[float, float]:

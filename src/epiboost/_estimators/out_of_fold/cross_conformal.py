@@ -57,7 +57,8 @@ class FoldChains:
                 score = 1.0 - predicted[np.arange(len(y)), y.astype(np.int64)]
             else:
                 score = np.abs(y - predicted[:, 0]) / np.sqrt(predicted[:, 1])
-            scores.append(np.sort(score))
+            copies = np.maximum(np.round(data.weight[test]), 1.0).astype(np.int64)  # equal rows are merged
+            scores.append(np.sort(np.repeat(score, copies)))
         return cls(tuple(forests), tuple(scores), prefixes)
 
     @property
@@ -66,16 +67,23 @@ class FoldChains:
         return sum(map(len, self.scores))
 
     def interval(self, table: AnyArray, coverage: float) -> Floats:
-        """Return the CV+ interval of each row, shape (n, 2)."""
+        """Return the CV+ interval of each row, shape (n, 2).
+
+        Ends of a coverage below one half can cross if the chains disagree. Intervals contain the center of that of one
+        half, so that they do not.
+        """
         predicted = self._predict(table)
         means, scales = predicted[:, :, 0], np.sqrt(predicted[:, :, 1])
         needed = np.ceil(round((self.n_scores + 1) * coverage, 9))
         if needed > self.n_scores:
             message = f"a coverage of {coverage} cannot be guaranteed by {self.n_scores} rows"
             raise ValueError(message)
-        upper = self._upper_end(means, scales, needed)
-        lower = -self._upper_end(-means, scales, needed)
-        return np.stack([lower, upper], axis=1)
+        ends = self._ends(means, scales, needed)
+        half = np.ceil((self.n_scores + 1) / 2)
+        if needed < half:
+            center = self._ends(means, scales, half).mean(axis=1)
+            ends = np.stack([np.minimum(ends[:, 0], center), np.maximum(ends[:, 1], center)], axis=1)
+        return ends
 
     def sets(self, table: AnyArray, coverage: float) -> AnyArray:
         """Return which classes belong to the cross-conformal set of each row, shape (n, classes)."""
@@ -89,6 +97,12 @@ class FoldChains:
     def _predict(self, table: AnyArray) -> Floats:
         """Return the parameters of each chain, shape (chains, n, outputs)."""
         return np.stack([forest.predict(table, prefixes=self.prefixes).mean(axis=0) for forest in self.forests])
+
+    def _ends(self, means: Floats, scales: Floats, needed: float) -> Floats:
+        """Return both ends of the interval whose upper end is above ``needed`` of the rows' ends, shape (n, 2)."""
+        upper = self._upper_end(means, scales, needed)
+        lower = -self._upper_end(-means, scales, needed)
+        return np.stack([lower, upper], axis=1)
 
     def _upper_end(self, means: Floats, scales: Floats, needed: float) -> Floats:
         """Return the ``needed``-th smallest of all mean + scale * score, by bisection; shape (n,)."""

@@ -45,6 +45,10 @@ class Disagreement:
         """
         return 0.1 + (self.rows / self.seeds if self.seeds > 0.0 else 0.0)
 
+    def of_virtual(self) -> "Disagreement":
+        """Return what leaves the knowledge of a virtual ensemble as it is: its members are stages of one chain."""
+        return Disagreement(0.9 * self.seeds, self.seeds)
+
     def excess(self, share: float) -> float:
         """Return the variance of one chain on a share of the rows, beyond that of an ensemble of ten on all rows."""
         return self.rows * (1.0 / share - 1.0) + 0.9 * self.seeds
@@ -83,7 +87,9 @@ def measure_disagreement(
         by_rows, row_weight = squares(one, reduced, np.setdiff1d(test, reduced_train, assume_unique=True))
         total += by_rows - 2.0 * seeds * row_weight
         coefficient += row_weight * _row_coefficient(train, reduced_train, len(weight))
-    return Disagreement(max(total / coefficient, 0.0) if coefficient > 0.0 else 0.0, seeds)
+    if coefficient == 0.0:  # no chains of other rows: the members' differences stay as they are
+        return Disagreement(0.9 * seeds, seeds)
+    return Disagreement(max(total / coefficient, 0.0), seeds)
 
 
 def _row_coefficient(train: Integers, other: Integers, n_rows: int) -> float:

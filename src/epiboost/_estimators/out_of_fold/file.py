@@ -83,8 +83,20 @@ def from_file(
     if header["chains"] is None:
         return measured
     chains = _read_chains(header["chains"], arrays, engine, measured.prefixes(prefixes), n_jobs)
-    if any((chain.n_features, chain.family) != (forest.n_features, forest.family) for chain in chains.forests):
-        message = "the out-of-fold chains are for other columns or another family than the members"
+    probe = np.full((1, forest.n_features), np.nan)
+    require_facts(
+        {
+            "there must be out-of-fold chains": len(chains.forests) > 0 and chains.n_scores > 0,
+            "the out-of-fold chains must have the columns of the members": all(
+                (chain.n_features, chain.n_codes) == (forest.n_features, forest.n_codes) for chain in chains.forests
+            ),
+            "the out-of-fold chains must be of the family of the members": all(
+                chain.family == forest.family for chain in chains.forests
+            ),
+        }
+    )
+    if any(chain.predict(probe, prefixes=chains.prefixes).shape[1:] != (1, n_outputs) for chain in chains.forests):
+        message = "the out-of-fold chains must have the outputs of the target"
         raise ValueError(message)
     return measured.with_chains(chains)
 

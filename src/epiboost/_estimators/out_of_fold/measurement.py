@@ -18,12 +18,10 @@ from epiboost._estimators.out_of_fold.categorical import (
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
 from epiboost._estimators.out_of_fold.disagreement import measure_disagreement
 from epiboost._estimators.out_of_fold.normal import NormalRecalibration, fit_normal
-from epiboost._estimators.out_of_fold.residual_shape import ResidualShape
+from epiboost._estimators.out_of_fold.residual_shape import weighted_order
 from epiboost._inputs.dataset import Dataset
-from epiboost._typing import AnyArray, Floats
+from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.engines.base import Forest, Subset
-
-_STAGES = 10  # tree counts among which a classifier chooses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +54,10 @@ class OutOfFold:
     scores: Floats
     n_trees: int | None = None
     chains: FoldChains | None = None
+
+    def of_rows(self, number: Integers) -> "OutOfFold":
+        """Return the same with predictions for rows of which these are the distinct ones."""
+        return replace(self, predicted=self.predicted[number])
 
     def of_given_rows(self, kept: AnyArray) -> "OutOfFold":
         """Return the same with predictions for all rows that `fit` was given; NaN for those of weight zero."""
@@ -90,7 +92,13 @@ def subsets_of(plan: OutOfFoldPlan, specs: Sequence[MemberSpec]) -> list[Subset]
 
 
 def measure(
-    plan: OutOfFoldPlan, forests: Sequence[Forest], data: Dataset, table: AnyArray, prefixes: tuple[int, ...] | None
+    plan: OutOfFoldPlan,
+    forests: Sequence[Forest],
+    data: Dataset,
+    table: AnyArray,
+    *,
+    prefixes: tuple[int, ...] | None,
+    stages: tuple[int, ...] | None,
 ) -> OutOfFold:
     """Measure the model by its out-of-fold chains.
 
@@ -105,11 +113,13 @@ def measure(
         Training rows as numbers.
     prefixes : tuple of int or None
         Tree counts of the members of a virtual ensemble.
+    stages : tuple of int or None
+        Tree counts among which a classifier chooses; None if it has no choice.
     """
     tested = np.concatenate(plan.tests)
     chains = _Chains(plan, forests, table)
     if forests[0].family == "categorical":
-        return _measure_classes(chains, data, tested, prefixes)
+        return _measure_classes(chains, data, tested, prefixes, stages)
     predictions = [one.mean(axis=0) for one in chains.predict(prefixes)]
     predicted = chains.out_of_fold(predictions)
     y, weight = data.y[tested], data.weight[tested]
@@ -118,12 +128,14 @@ def measure(
         return OutOfFold(predicted, float("nan"), score, None, np.empty(0))
     means = [one[:, 0] for one in chains.compared(predictions)]
     disagreement = measure_disagreement(plan, means, data.weight, lambda one, other: np.square(one - other))
+    if prefixes is not None:
+        disagreement = disagreement.of_virtual()
     share = float(np.mean([len(train) for train in plan.trains])) / len(data.y)
     recalibration, variance = fit_normal(y, predicted[tested], weight, share, disagreement)
     predicted[tested, 1] = variance
     residual = y - predicted[tested, 0]
     loss = 0.5 * float(np.average(np.log(2.0 * np.pi * variance) + np.square(residual) / variance, weights=weight))
-    return OutOfFold(predicted, loss, score, recalibration, ResidualShape.of(residual / np.sqrt(variance)).ratios)
+    return OutOfFold(predicted, loss, score, recalibration, weighted_order(residual / np.sqrt(variance), weight))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,11 +170,15 @@ class _Chains:
         return [predictions[0], predictions[1], predictions[-2], predictions[-1]]
 
 
-def _measure_classes(chains: _Chains, data: Dataset, tested: AnyArray, prefixes: tuple[int, ...] | None) -> OutOfFold:
+def _measure_classes(
+    chains: _Chains,
+    data: Dataset,
+    tested: AnyArray,
+    prefixes: tuple[int, ...] | None,
+    stages: tuple[int, ...] | None,
+) -> OutOfFold:
     """Choose the number of trees and the temperature of a classifier by out-of-fold loss."""
     codes, weight = data.y[tested].astype(np.int64), data.weight[tested]
-    lengths = {int(count) for forest in chains.forests for count in forest.n_trees}
-    stages = _stages(lengths.pop()) if prefixes is None and len(lengths) == 1 else None
     by_stage = chains.predict(prefixes if stages is None else stages)
     if stages is None:
         by_stage = [one.mean(axis=0, keepdims=True) for one in by_stage]
@@ -175,10 +191,12 @@ def _measure_classes(chains: _Chains, data: Dataset, tested: AnyArray, prefixes:
     predictions = [temper(one[best : best + 1], temperature)[0] for one in by_stage]
     predicted = chains.out_of_fold(predictions)
     disagreement = measure_disagreement(chains.plan, chains.compared(predictions), data.weight, information_distance)
+    if prefixes is not None:
+        disagreement = disagreement.of_virtual()
     probability = predicted[tested]
     total = float(np.average(entr(probability).sum(axis=1), weights=weight))
     recalibration = CategoricalRecalibration(temperature, knowledge_factor(disagreement, total))
-    scores = np.sort(1.0 - probability[np.arange(len(codes)), codes])
+    scores = weighted_order(1.0 - probability[np.arange(len(codes)), codes], weight)
     score = float(np.average(probability.argmax(axis=1) == codes, weights=weight))
     return OutOfFold(predicted, loss, score, recalibration, scores, None if stages is None else stages[best])
 
@@ -188,8 +206,3 @@ def _r2(y: Floats, predicted: Floats, weight: Floats) -> float:
     spread = np.average(np.square(y - np.average(y, weights=weight)), weights=weight)
     error = np.average(np.square(y - predicted), weights=weight)
     return float(1.0 - error / spread) if spread > 0.0 else 0.0
-
-
-def _stages(n_trees: int) -> list[int]:
-    """Return the tree counts to choose from, evenly spaced up to all trees."""
-    return sorted({max(1, round(n_trees * step / _STAGES)) for step in range(1, _STAGES + 1)})

@@ -33,12 +33,16 @@ class NormalRecalibration:
     factor, reference, power : float
         See the module.
     knowledge : float
-        Factor on knowledge uncertainty.
+        Factor on knowledge uncertainty, as long as that is far below the limit.
+    limit : float
+        Variance of the target. A model that knows nothing predicts the target's mean, so knowledge uncertainty v
+        becomes ``knowledge * v / (1 + knowledge * v / limit)``.
 
     Examples
     --------
     >>> members = np.array([[[1.0, 4.0]], [[3.0, 4.0]]])
-    >>> NormalRecalibration(factor=0.5, reference=1.0, power=1.0, knowledge=4.0).apply(members)[:, 0]
+    >>> recalibration = NormalRecalibration(factor=0.5, reference=1.0, power=1.0, knowledge=4.0, limit=1e9)
+    >>> recalibration.apply(members)[:, 0].round(3)
     array([[0., 2.],
            [4., 2.]])
     """
@@ -47,13 +51,17 @@ class NormalRecalibration:
     reference: float
     power: float
     knowledge: float
+    limit: float
 
     def apply(self, parameters: Floats) -> Floats:
         """Return the recalibrated parameters, shape (members, n, 2); the mean over members stays."""
         means = parameters[:, :, 0]
         center = means.mean(axis=0)
+        deviation = means - center
+        knowledge = np.square(deviation).mean(axis=0)
         changed = np.empty_like(parameters)
-        np.multiply(np.sqrt(self.knowledge), means - center, out=changed[:, :, 0])
+        factor = np.sqrt(self.knowledge / (1.0 + (self.knowledge / self.limit) * knowledge))
+        np.multiply(factor, deviation, out=changed[:, :, 0])
         changed[:, :, 0] += center
         changed[:, :, 1] = self._variance(parameters[:, :, 1])
         return changed
@@ -74,7 +82,7 @@ class NormalRecalibration:
         require_facts(
             {
                 "the recalibration must be finite": bool(np.isfinite(astuple(made)).all()),
-                "factors of the recalibration must be positive": min(made.factor, made.reference) > 0.0,
+                "factors of the recalibration must be positive": min(made.factor, made.reference, made.limit) > 0.0,
                 "power and knowledge of the recalibration must not be negative": min(made.power, made.knowledge) >= 0.0,
             }
         )
@@ -110,7 +118,8 @@ def fit_normal(
     # half of it: knowledge at new rows is known up to a factor of two, and intervals should rather be too wide
     knowledge_share = 0.5 * factor * disagreement.seeds / mean_variance
     scale = float(np.exp(log_factor)) * (without_excess - knowledge_share)
-    return NormalRecalibration(scale, reference, power, factor), residual_variance
+    limit = max(float(np.average(np.square(y - np.average(y, weights=weight)), weights=weight)), _TINY)
+    return NormalRecalibration(scale, reference, power, factor, limit), residual_variance
 
 
 def _fit_power(squared: Floats, log_variance: Floats, weight: Floats) -> tuple[float, float]:

@@ -20,6 +20,24 @@ _MAX_KEPT = 2000  # ratios in a model; more change the third digit
 _MIN_TAIL = 1.0  # standard deviations at which a tail may start
 
 
+def weighted_order(values: Floats, weight: Floats) -> Floats:
+    """Return values in ascending order, each as often as its weight says; of many, evenly spaced ones are kept.
+
+    Weights that are below one on average count as if it were one.
+
+    >>> weighted_order(np.array([3.0, 1.0]), np.array([1.0, 2.0]))
+    array([1., 1., 3.])
+    """
+    order = np.argsort(values, kind="stable")
+    ends = np.cumsum(weight[order])
+    ends *= max(1.0, len(values) / ends[-1])
+    count = int(min(max(round(float(ends[-1])), 1), _MAX_KEPT))
+    positions = np.arange(1, count + 1) * (ends[-1] + 1.0) / (count + 1)
+    found = np.searchsorted(ends, positions - 1e-9 * ends[-1])
+    kept: Floats = values[order][np.minimum(found, len(values) - 1)]
+    return kept
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualShape:
     """Standardised out-of-fold residuals.
@@ -33,13 +51,9 @@ class ResidualShape:
     ratios: Floats
 
     @classmethod
-    def of(cls, ratios: Floats) -> "ResidualShape":
-        """Return the shape of residuals in any order; of many, evenly spaced ones are kept."""
-        ordered = np.sort(ratios)
-        if len(ordered) > _MAX_KEPT:
-            levels = np.arange(1, _MAX_KEPT + 1) / (_MAX_KEPT + 1)
-            ordered = np.quantile(ordered, levels, method="weibull")
-        return cls(ordered)
+    def of(cls, ratios: Floats, weight: Floats | None = None) -> "ResidualShape":
+        """Return the shape of residuals in any order; see `weighted_order`."""
+        return cls(weighted_order(ratios, np.ones(len(ratios)) if weight is None else weight))
 
     def quantile(self, q: Floats) -> Floats:
         """Return the ratio below which a new row's residual falls with probability q, in the shape of q.

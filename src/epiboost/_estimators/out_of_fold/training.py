@@ -1,14 +1,22 @@
 """Training of an ensemble with its out-of-fold chains."""
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from epiboost._binning.bins import BinnedTable
-from epiboost._boosting.out_of_fold import DEFAULT_FOLDS, MIN_ROWS, OutOfFoldPlan, out_of_fold_plan
+from epiboost._boosting.out_of_fold import (
+    DEFAULT_FOLDS,
+    MIN_ROWS,
+    OutOfFoldPlan,
+    TooFewRowsError,
+    out_of_fold_plan,
+)
 from epiboost._boosting.recipe import Recipe
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
+from epiboost._estimators.out_of_fold.distinct_rows import DistinctRows
 from epiboost._estimators.out_of_fold.measurement import OutOfFold, measure, subsets_of
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
@@ -16,6 +24,7 @@ from epiboost._typing import AnyArray, LibraryObject
 from epiboost.engines.base import Engine, Forest, fit_subsets
 
 _MIN_CHAINS = 5  # members for which "auto" trains out-of-fold chains; with fewer these would cost more than the members
+_N_STAGES = 10  # tree counts among which a classifier chooses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,12 +36,15 @@ class OutOfFoldOptions:
     folds : "auto", int, splitter or iterable of (train, test)
     keep : bool
         Whether the chains are kept for predictions.
-    groups : array of shape (n,) or None
+    groups : array of shape (given rows,) or None
+    kept : array of bool of shape (given rows,)
+        Which of the rows that `fit` was given have a positive weight.
     """
 
     folds: LibraryObject
     keep: bool
     groups: AnyArray | None
+    kept: AnyArray
 
 
 def plan_for(options: OutOfFoldOptions, recipe: Recipe, data: Dataset) -> OutOfFoldPlan | None:
@@ -40,19 +52,33 @@ def plan_for(options: OutOfFoldOptions, recipe: Recipe, data: Dataset) -> OutOfF
     folds = options.folds
     in_memory = isinstance(data.X, np.ndarray | BinnedTable)
     if isinstance(folds, str) and folds == "auto":
-        folds = DEFAULT_FOLDS if recipe.n_chains >= _MIN_CHAINS and in_memory and len(data.X) >= MIN_ROWS else 0
-        if folds and _n_splittable(data) < MIN_ROWS:
-            folds = 0
-    if isinstance(folds, numbers.Integral) and folds == 0:
-        if options.keep:
-            message = "keep_folds=True needs out-of-fold chains; set out_of_fold to a number of folds"
-            raise ValueError(message)
-        return None
-    if not in_memory:
+        plan = _automatic_plan(options, recipe, data) if in_memory else None
+    elif isinstance(folds, numbers.Integral) and folds == 0:
+        plan = None
+    elif not in_memory:
         message = "out_of_fold needs the rows in memory; engine='native' has the bins of a Dask collection there"
         raise ValueError(message)
+    else:
+        plan = _plan(folds, options, data)
+    if plan is None and options.keep:
+        message = "keep_folds=True needs out-of-fold chains; set out_of_fold to a number of folds"
+        raise ValueError(message)
+    return plan
+
+
+def _automatic_plan(options: OutOfFoldOptions, recipe: Recipe, data: Dataset) -> OutOfFoldPlan | None:
+    if recipe.n_chains < _MIN_CHAINS or len(data.X) < MIN_ROWS:
+        return None
+    try:
+        plan = _plan(DEFAULT_FOLDS, options, data)
+    except TooFewRowsError:
+        return None
+    return plan if plan is not None and sum(map(len, plan.tests)) >= MIN_ROWS else None
+
+
+def _plan(folds: LibraryObject, options: OutOfFoldOptions, data: Dataset) -> OutOfFoldPlan | None:
     table = data.X.codes if isinstance(data.X, BinnedTable) else data.X
-    return out_of_fold_plan(folds, table, data.y, n_classes=data.n_classes, groups=options.groups)
+    return out_of_fold_plan(folds, table, data.y, n_classes=data.n_classes, groups=options.groups, kept=options.kept)
 
 
 def train(
@@ -63,19 +89,24 @@ def train(
     subsets = subsets_of(plan, recipe.out_of_fold_specs(seed, n_chains))
     forest, *forests = fit_subsets(engine, data, recipe.specs(seed), subsets, progress)
     table = data.X.numbers() if isinstance(data.X, BinnedTable) else data.X
-    measured = measure(plan, forests, data, table, recipe.prefixes)
+    stages = _stages([forest, *forests]) if engine.capabilities.prefixes and recipe.prefixes is None else None
+    distinct = DistinctRows.of(plan, table, data.y)
+    own_plan, own_data, own_table = distinct.of_plan(plan), distinct.of_data(data), table[distinct.first]
+    measured = measure(own_plan, forests, own_data, own_table, prefixes=recipe.prefixes, stages=stages)
     if keep:
         if forest.family == "mean":
             message = "keep_folds=True is for members that predict a distribution; these predict a mean alone"
             raise ValueError(message)
-        kept = FoldChains.of(plan, forests[: len(plan.tests)], data, table, measured.prefixes(recipe.prefixes))
+        chains = forests[: len(plan.tests)]
+        kept = FoldChains.of(own_plan, chains, own_data, own_table, measured.prefixes(recipe.prefixes))
         measured = measured.with_chains(kept)
-    return forest, measured
+    return forest, measured.of_rows(distinct.number)
 
 
-def _n_splittable(data: Dataset) -> int:
-    """Return the number of rows whose class is frequent enough to be split into folds; all rows of a regression."""
-    if not data.n_classes:
-        return len(data.y)
-    counts = np.bincount(data.y.astype(np.int64), minlength=data.n_classes)
-    return int(counts[counts >= DEFAULT_FOLDS].sum())
+def _stages(forests: Sequence[Forest]) -> tuple[int, ...] | None:
+    """Return evenly spaced tree counts up to all trees; None if early stopping has chosen other numbers per chain."""
+    lengths = {int(count) for forest in forests for count in forest.n_trees}
+    if len(lengths) > 1:
+        return None
+    n_trees = lengths.pop()
+    return tuple(sorted({max(1, round(n_trees * step / _N_STAGES)) for step in range(1, _N_STAGES + 1)}))

@@ -14,6 +14,7 @@ from epiboost._boosting.bootstrap import bootstrap_weight
 from epiboost._boosting.objectives import Objective
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.step_sizes import StepSizes
+from epiboost._boosting.variance_guard import SYMMETRIC_TREES_FACTOR
 from epiboost._encoding.encoding import Encoding
 from epiboost._native import ChainRecipe as NativeRecipe
 from epiboost._native import Sample, native
@@ -39,8 +40,10 @@ class ChainRecipe:
         Score before the first tree, one per output; it is not shrunk.
     trees, depth : int
         Number of trees, and their depth.
-    learning_rate, l2, shrink, noise, variance_guard : float
-        See `StepSizes`; ``variance_guard`` is its ``variance_l2``.
+    learning_rate, l2, shrink, noise : float
+        See `StepSizes`.
+    variance_guard : float
+        How often a row's own influence is removed from its residual for the variance.
     subsample : float
         Share of the rows that each tree sees.
     structure_rows : float
@@ -79,7 +82,7 @@ class ChainRecipe:
             shrink=steps.shrink,
             noise=steps.noise,
             subsample=spec.subsample,
-            variance_guard=steps.variance_l2,
+            variance_guard=SYMMETRIC_TREES_FACTOR * spec.variance_guard,
             structure_rows=float(spec.structure_rows or 0),
             random_strength=spec.random_strength,
             random_decay=spec.learning_rate,

@@ -1,0 +1,48 @@
+"""Distinct rows in canonical order, so that measurements do not depend on the order of the rows.
+
+Equal rows are merged into one with the sum of their weights: a row of weight two is measured as the row twice.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from epiboost._boosting.out_of_fold import OutOfFoldPlan, content_ranks
+from epiboost._inputs.dataset import Dataset
+from epiboost._typing import AnyArray, Floats, Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DistinctRows:
+    """The rows of a table without repetitions.
+
+    Attributes
+    ----------
+    first : integer array of shape (k,)
+        The first copy of each distinct row, in canonical order.
+    number : integer array of shape (n,)
+        Which distinct row each row is.
+    """
+
+    first: Integers
+    number: Integers
+
+    @classmethod
+    def of(cls, plan: OutOfFoldPlan, X: AnyArray, y: Floats) -> "DistinctRows":
+        """Return the distinct rows; copies that a plan leaves out at different times stay apart."""
+        fold = np.full(len(y), -1, dtype=np.int64)
+        for number, test in enumerate(plan.tests):
+            fold[test] = number
+        ranks = content_ranks(X, y) * (len(plan.tests) + 1) + fold + 1
+        _, first, number = np.unique(ranks, return_index=True, return_inverse=True)
+        return cls(first, number)
+
+    def of_plan(self, plan: OutOfFoldPlan) -> OutOfFoldPlan:
+        """Return the plan of the distinct rows."""
+        trains, tests = ([np.unique(self.number[rows]) for rows in parts] for parts in (plan.trains, plan.tests))
+        return replace(plan, trains=tuple(trains), tests=tuple(tests), reduced=np.unique(self.number[plan.reduced]))
+
+    def of_data(self, data: Dataset) -> Dataset:
+        """Return the distinct rows of a dataset."""
+        weight: Floats = np.bincount(self.number, weights=data.weight, minlength=len(self.first)).astype(np.float64)
+        return replace(data.take(self.first), weight=weight)
