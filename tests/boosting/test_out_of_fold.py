@@ -132,6 +132,14 @@ def test_rows_of_one_group_leave_together(target):
     assert np.bincount(fold_of(plan)).min() > N / 8
 
 
+@pytest.mark.parametrize("having", [[0, 1, 2, 3], [0, 4, 8, 12], [1, 7, 9, 15], [12, 13, 14, 15]], ids=str)
+def test_groups_that_have_a_class_leave_with_different_chains(having):
+    groups = np.arange(N) % 16
+    codes = np.isin(groups, having).astype(float)
+    fold = fold_of(out_of_fold_plan(4, X, codes, n_classes=2, groups=groups))
+    assert sorted(fold[having]) == [0, 1, 2, 3]
+
+
 def test_a_class_of_one_group_alone_is_refused():
     codes, groups = CODES.copy(), np.arange(N) % 17
     codes[groups == 3] = 3.0  # no chain could leave the group out and learn the class

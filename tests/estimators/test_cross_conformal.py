@@ -12,6 +12,7 @@ from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
 from epiboost.metrics import interval_coverage_score
 from tests.support.compare import parameters_of
+from tests.support.models import every_task
 from tests.support.out_of_fold import N, X, Y, fitted, model_of
 from tests.support.tables import regression_table, target_for
 
@@ -40,9 +41,9 @@ def example(seed, n_chains, n_scores, family, *, n_new=7, disagreement=1.0):
         means = disagreement * random.normal(size=(n_chains, n_new))
         predicted = np.stack([means, random.uniform(0.2, 4.0, size=(n_chains, n_new))], axis=2)
         scores = random.exponential(size=n_scores)
-    else:
-        predicted = random.dirichlet(np.ones(3), size=(n_chains, n_new))
-        scores = random.uniform(size=n_scores)
+    else:  # rounded, so that scores are equal
+        predicted = random.dirichlet(np.ones(3), size=(n_chains, n_new)).round(1)
+        scores = 1.0 - random.uniform(size=n_scores).round(1)
     fold = random.permutation(n_scores) % n_chains
     forests = tuple(TableForest(one, family) for one in predicted)
     return FoldChains(forests, tuple(np.sort(scores[fold == k]) for k in range(n_chains)), None), predicted
@@ -120,24 +121,63 @@ def test_a_class_is_in_the_set_if_its_p_value_is_above_the_error(seed, n_chains,
     np.testing.assert_array_equal(chains.sets(rows(7), coverage), p_value > 1.0 - coverage + 1e-12)
 
 
+def rows_of(y, weight=None):
+    """Return what FoldChains reads of a dataset."""
+    return SimpleNamespace(y=y, weight=np.ones(len(y)) if weight is None else weight)
+
+
 def test_scores_are_those_of_the_rows_that_a_chain_has_not_seen():
     random = np.random.default_rng(0)
     plan = OutOfFoldPlan.of_folds(np.arange(12) % 3)
     normal = [TableForest(np.stack([random.normal(size=12), random.uniform(1, 2, 12)], axis=1), "normal")] * 3
     y = random.normal(size=12)
-    chains = FoldChains.of(plan, normal, SimpleNamespace(y=y), rows(12), None)
+    chains = FoldChains.of(plan, normal, rows_of(y), rows(12), None)
     for known, test, forest in zip(chains.scores, plan.tests, normal, strict=True):
         mean, variance = forest.parameters[test].T
         np.testing.assert_array_equal(known, np.sort(np.abs(y[test] - mean) / np.sqrt(variance)))
     sure = [TableForest(random.dirichlet(np.ones(3), size=12), "categorical")] * 3
     codes = random.integers(3, size=12)
-    chains = FoldChains.of(plan, sure, SimpleNamespace(y=codes.astype(float)), rows(12), None)
+    chains = FoldChains.of(plan, sure, rows_of(codes.astype(float)), rows(12), None)
     for known, test, forest in zip(chains.scores, plan.tests, sure, strict=True):
         np.testing.assert_array_equal(known, np.sort(1.0 - forest.parameters[test, codes[test]]))
     assert chains.n_scores == 12
 
 
+def test_a_row_of_weight_two_has_its_score_twice():
+    plan = OutOfFoldPlan.of_folds(np.arange(6) % 3)
+    forests = [TableForest(np.tile([0.0, 1.0], (6, 1)), "normal")] * 3
+    chains = FoldChains.of(plan, forests, rows_of(np.arange(6.0), np.array([1, 2, 0.3, 1, 1, 3])), rows(6), None)
+    assert [known.tolist() for known in chains.scores] == [[0, 3], [1, 1, 4], [2, 5, 5, 5]]
+
+
+def test_huge_weights_do_not_make_a_huge_model():
+    plan = OutOfFoldPlan.of_folds(np.arange(6) % 3)
+    forests = [TableForest(np.tile([0.0, 1.0], (6, 1)), "normal")] * 3
+    chains = FoldChains.of(plan, forests, rows_of(np.arange(6.0), np.full(6, 1e15)), rows(6), None)
+    assert chains.n_scores == 60_000
+
+
 # Kept chains of a model
+
+
+@every_task
+def test_chains_are_kept_if_asked_for(task):
+    assert fitted(task).out_of_fold_.chains is None
+    kept = fitted(task, keep_folds=True, out_of_fold=3).out_of_fold_.chains
+    assert len(kept.forests) == len(kept.scores) == 3
+    assert kept.n_scores == N
+
+
+@pytest.mark.parametrize("changes", [{"out_of_fold": 0}, {"n_members": 3}], ids=str)
+def test_keeping_chains_that_are_not_trained_is_refused(changes):
+    with pytest.raises(ValueError, match="keep_folds=True needs out-of-fold chains; set out_of_fold to a number"):
+        fitted("regression", keep_folds=True, **changes)
+
+
+@every_task
+def test_keeping_chains_changes_no_prediction(task):
+    one, other = fitted(task), fitted(task, keep_folds=True)
+    np.testing.assert_array_equal(parameters_of(one, X), parameters_of(other, X))
 
 
 @pytest.mark.parametrize("ensemble", ["sglb", "virtual", "single"])
@@ -151,6 +191,8 @@ def test_scores_of_a_model_are_those_of_its_kept_chains(ensemble):
     assert np.array_equal(means[own, np.arange(N)], model.oof_prediction_)
     scores = np.abs(Y - model.oof_prediction_) / np.sqrt(variances[own, np.arange(N)])
     np.testing.assert_array_equal(np.sort(np.concatenate(chains.scores)), np.sort(scores))
+    found = model.predict_interval(X, 0.8, guarantee=True)
+    np.testing.assert_allclose(found, cv_plus(chains, raw.reshape(4, N, 2), 0.8), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("ensemble", ["sglb", "virtual", "single"])

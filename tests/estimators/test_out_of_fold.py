@@ -87,7 +87,23 @@ def test_predictions_of_rows_do_not_depend_on_their_order(task):
     order = np.random.default_rng(1).permutation(N)
     one, other = fitted(task), model_of(task).fit(X[order], target_for(task, Y)[order])
     np.testing.assert_array_equal(other.oof_prediction_, one.oof_prediction_[order])
-    np.testing.assert_allclose(parameters_of(other, X), parameters_of(one, X), rtol=1e-6)
+    np.testing.assert_array_equal(parameters_of(other, X), parameters_of(one, X))
+    assert (one.oof_score_, one.oof_loss_) == (other.oof_score_, other.oof_loss_)
+
+
+@every_task
+def test_a_row_of_weight_two_is_the_row_twice(task):
+    weight, y = np.random.default_rng(1).integers(1, 4, size=N), target_for(task, Y)
+    copies = np.repeat(np.arange(N), weight)
+    one = model_of(task, keep_folds=True).fit(X, y, sample_weight=weight)
+    other = model_of(task, keep_folds=True).fit(X[copies], y[copies])
+    np.testing.assert_array_equal(other.oof_prediction_, one.oof_prediction_[copies])
+    assert len(one.out_of_fold_.scores) == len(other.out_of_fold_.scores) == len(copies)
+    np.testing.assert_array_equal(parameters_of(other, X), parameters_of(one, X))
+    predict = "predict_interval" if task == "regression" else "predict_set"
+    for guarantee in (False, True):
+        found, expected = (getattr(model, predict)(X, 0.9, guarantee=guarantee) for model in (one, other))
+        np.testing.assert_array_equal(found, expected)
 
 
 @every_task
@@ -231,29 +247,6 @@ def test_a_fit_that_fails_forgets_the_chains_of_an_earlier_fit():
     with pytest.raises(ValueError, match="got 2"):
         model.set_params(out_of_fold=2).fit(X, Y)
     assert not any(hasattr(model, name) for name in (*ATTRIBUTES, "forest_"))
-
-
-# Kept chains
-
-
-@every_task
-def test_chains_are_kept_if_asked_for(task):
-    assert fitted(task).out_of_fold_.chains is None
-    kept = fitted(task, keep_folds=True, out_of_fold=3).out_of_fold_.chains
-    assert len(kept.forests) == len(kept.scores) == 3
-    assert kept.n_scores == N
-
-
-@pytest.mark.parametrize("changes", [{"out_of_fold": 0}, {"n_members": 3}], ids=str)
-def test_keeping_chains_that_are_not_trained_is_refused(changes):
-    with pytest.raises(ValueError, match="keep_folds=True needs out-of-fold chains; set out_of_fold to a number"):
-        fitted("regression", keep_folds=True, **changes)
-
-
-@every_task
-def test_keeping_chains_changes_no_prediction(task):
-    one, other = fitted(task), fitted(task, keep_folds=True)
-    np.testing.assert_array_equal(parameters_of(one, X), parameters_of(other, X))
 
 
 # Copies

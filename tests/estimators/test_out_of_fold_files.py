@@ -171,6 +171,8 @@ NUMBER_FORGERIES = {
     "factor of zero": put(OF, "recalibration", "factor", value=0.0),
     "negative factor": put(OF, "recalibration", "factor", value=-1.0),
     "reference of zero": put(OF, "recalibration", "reference", value=0.0),
+    "limit of zero": put(OF, "recalibration", "limit", value=0.0),
+    "no limit": drop(OF, "recalibration", "limit"),
     "negative power": put(OF, "recalibration", "power", value=-1.0),
     "huge power": put(OF, "recalibration", "power", value=10**400),
     "temperature in place of a factor": put(OF, "recalibration", value={"temperature": 1.0, "knowledge": 1.0}),
@@ -222,16 +224,37 @@ def test_a_forged_file_with_chains_is_refused(genuine, path, model, forgery):
         estimator_of(model).load(path)
 
 
-def test_a_chain_with_other_categories_than_the_members_is_refused(genuine, path, tmp_path):
-    frame, y = draw(n=240, known=20)
-    model_of("regression", keep_folds=True).fit(frame, y).save(tmp_path / "other.epib")
-    header, arrays = model_file.read(genuine / "cities.epib")
-    other_header, other_arrays = model_file.read(tmp_path / "other.epib")
-    header[OF]["chains"][0] = other_header[OF]["chains"][0]
-    arrays |= {name: array for name, array in other_arrays.items() if name.startswith("fold0_")}
+FOREIGN_CHAINS = {
+    "another family": ("binary", "regression", "must be of the family of the members"),
+    "another number of classes": ("multiclass", "four classes", "must have the outputs of the target"),
+    "other columns": ("regression", "two columns", "must have the columns of the members"),
+    "other categories": ("cities", "more cities", "must have the columns of the members"),
+}
+
+
+def kept_model(name):
+    """Return a fitted model that keeps its chains."""
+    if name in {"cities", "more cities"}:
+        return model_of("regression", keep_folds=True).fit(*draw(n=240, known=12 if name == "cities" else 20))
+    task = name if name in {"binary", "multiclass"} else "regression"
+    if name == "four classes":
+        return model_of("multiclass", keep_folds=True).fit(X, np.digitize(Y, [-1.0, 0.0, 1.0]))
+    return model_of(task, keep_folds=True).fit(X[:, :2] if name == "two columns" else X, target_for(task, Y))
+
+
+@pytest.mark.parametrize("case", FOREIGN_CHAINS)
+def test_a_chain_of_another_model_is_refused(path, tmp_path, case):
+    own, foreign, message = FOREIGN_CHAINS[case]
+    kept_model(own).save(path)
+    kept_model(foreign).save(tmp_path / "foreign.epib")
+    header, arrays = model_file.read(path)
+    foreign_header, foreign_arrays = model_file.read(tmp_path / "foreign.epib")
+    header[OF]["chains"][0] = foreign_header[OF]["chains"][0]
+    arrays = {name: array for name, array in arrays.items() if not name.startswith("fold0_")}
+    arrays |= {name: array for name, array in foreign_arrays.items() if name.startswith("fold0_")}
     model_file.write(path, header, arrays)
-    with pytest.raises(ModelFileError, match="the out-of-fold chains must have the columns of the members"):
-        EpiBoostRegressor.load(path)
+    with pytest.raises(ModelFileError, match=message):
+        load(path)
 
 
 def test_a_chain_with_fewer_trees_than_are_in_use_is_refused(genuine, path):
@@ -243,3 +266,13 @@ def test_a_chain_with_fewer_trees_than_are_in_use_is_refused(genuine, path):
     assert header[OF]["n_trees"] > 1
     with pytest.raises(ModelFileError, match="prefixes must ascend"):
         EpiBoostClassifier.load(path)
+
+
+@pytest.mark.parametrize("n_trees", [0, -1, 21, 2.0, "2"])
+def test_more_trees_in_use_than_the_members_have_are_refused(path, n_trees):
+    fitted("binary").save(path)
+    header, arrays = model_file.read(path)
+    header[OF]["n_trees"], header["prefixes"] = n_trees, [n_trees]
+    model_file.write(path, header, arrays)
+    with pytest.raises(ModelFileError, match="the trees in use must be among those of the chains"):
+        load(path)

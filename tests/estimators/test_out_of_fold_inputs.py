@@ -11,7 +11,7 @@ from tests.support.compare import assert_same_trees, parameters_of
 from tests.support.engines import LIBRARIES, capabilities_of, supported
 from tests.support.models import every_task
 from tests.support.out_of_fold import SIZE, N, X, Y, fitted, is_predicted, model_of
-from tests.support.tables import target_for
+from tests.support.tables import regression_table, target_for
 
 GROUPS = np.arange(N) // 10
 
@@ -111,6 +111,21 @@ def test_a_splitter_gets_groups_and_the_rows_of_weight_zero():
 
 
 @every_task
+def test_copies_of_a_row_in_different_folds_are_predicted_by_different_chains(task):
+    copies = np.arange(N) % 50
+    model = model_of(task, out_of_fold=KFold(4)).fit(X[copies], target_for(task, Y)[copies])
+    predicted = model.oof_prediction_.reshape(4, 50, -1)
+    assert is_predicted(model).all()
+    assert (predicted[1:] != predicted[0]).mean() > 0.9
+
+
+@every_task
+def test_knowledge_of_a_virtual_ensemble_keeps_its_size(task):
+    model = fitted(task, ensemble="virtual", out_of_fold=4)
+    assert model.out_of_fold_.recalibration.knowledge == pytest.approx(1.0)
+
+
+@every_task
 def test_two_folds_keep_the_size_of_knowledge_as_they_cannot_measure_it(task):
     model = fitted(task, out_of_fold=KFold(2))
     assert is_predicted(model).all()
@@ -136,14 +151,18 @@ def test_evaluation_rows_stop_chains_and_change_no_members(task):
 
 
 def test_a_member_that_stopped_early_uses_no_later_trees(path):
-    y = target_for("binary", Y)
+    X_new, y_new = regression_table(60, noise=0.8, seed=1)
+    changes = {"early_stopping_rounds": 1, "learning_rate": 0.5, "n_members": 8, "out_of_fold": 3}
+    stopped = 0
     for seed in range(20):  # chains of the folds may have the same length while members differ
-        changes = {"early_stopping_rounds": 1, "learning_rate": 0.3, "n_estimators": 4, "random_state": seed}
-        model = model_of("binary", out_of_fold=3, n_members=8, **changes).fit(X, y, eval_set=(X[::3], 1 - y[::3]))
+        model = model_of("binary", n_estimators=2 + seed % 2, random_state=seed, **changes)
+        model.fit(X, target_for("binary", Y), eval_set=(X_new, (y_new > 0).astype(int)))
+        stopped += len(np.unique(model.forest_.n_trees)) > 1
         assert (model.n_iter_ <= model.forest_.n_trees).all()
         assert model.prefixes_ is None or max(model.prefixes_) <= model.forest_.n_trees.min()
         model.save(path)
         np.testing.assert_array_equal(parameters_of(type(model).load(path), X), parameters_of(model, X))
+    assert stopped > 5
 
 
 # Dask

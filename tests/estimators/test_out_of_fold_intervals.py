@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from epiboost._estimators.conformal import conformal_quantile
-from epiboost._estimators.out_of_fold.residual_shape import ResidualShape
+from epiboost._estimators.out_of_fold.residual_shape import ResidualShape, weighted_order
 from epiboost.metrics import interval_coverage_score
 from tests.support.calibration import LABELS, TARGETS, TEST, TRAIN, X, Y
 from tests.support.out_of_fold import model_of
@@ -72,6 +72,21 @@ def test_tails_of_residuals_on_one_side_of_zero_go_outwards():
     shape = ResidualShape.of(np.linspace(5.0, 6.0, 99))
     assert shape.quantile(np.array(1e-6)) < -1.0
     assert shape.quantile(np.array(1 - 1e-6)) > 6.0
+
+
+@given(st.lists(st.tuples(st.floats(-1e3, 1e3), st.integers(1, 5)), min_size=1, max_size=60))
+def test_a_weight_is_the_number_of_copies_of_a_residual(weighted):
+    values, weight = np.array(weighted).T
+    np.testing.assert_array_equal(weighted_order(values, weight), np.sort(np.repeat(values, weight.astype(int))))
+
+
+@given(st.lists(st.tuples(st.floats(-1e3, 1e3), st.floats(1e-3, 1e6)), min_size=2, max_size=60))
+def test_any_weights_keep_residuals_in_order_and_at_least_as_many(weighted):
+    values, weight = np.array(weighted).T
+    kept = weighted_order(values, weight)
+    assert min(len(values), 2000) <= len(kept) <= 2000
+    assert np.isin(kept, values).all()
+    assert (np.diff(kept) >= 0.0).all()
 
 
 def test_many_residuals_are_kept_as_evenly_spaced_quantiles():

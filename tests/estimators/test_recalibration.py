@@ -36,13 +36,15 @@ NORMALS = hnp.arrays(
 )
 
 
-@given(NORMALS, *[st.floats(0.1, 10.0)] * 3, st.floats(0.0, 2.0))
-def test_knowledge_is_multiplied_by_one_factor_and_the_mean_stays(members, knowledge, factor, reference, power):
+@given(NORMALS, *[st.floats(0.1, 10.0)] * 3, st.floats(0.0, 2.0), st.sampled_from([0.1, 10.0, 1e300]))
+def test_knowledge_is_multiplied_up_to_a_limit_and_the_mean_stays(members, knowledge, factor, reference, power, limit):
     before = Posterior(members, "normal")
-    after = Posterior(NormalRecalibration(factor, reference, power, knowledge).apply(members), "normal")
+    after = Posterior(NormalRecalibration(factor, reference, power, knowledge, limit).apply(members), "normal")
     np.testing.assert_allclose(after.mean, before.mean, rtol=1e-12)
     expected = knowledge * before.uncertainty().knowledge
+    expected = expected if limit == 1e300 else 1.0 / (1.0 / np.maximum(expected, 1e-300) + 1.0 / limit)
     np.testing.assert_allclose(after.uncertainty().knowledge, expected, rtol=1e-9, atol=1e-9)
+    assert (after.uncertainty().knowledge <= limit * (1 + 1e-9)).all()
     variance = factor * reference * (members[:, :, 1] / reference) ** power
     np.testing.assert_allclose(after.parameters[:, :, 1], variance, rtol=1e-9)
 
@@ -53,7 +55,10 @@ def test_the_members_of_a_model_are_recalibrated_by_its_own_factors():
     raw = Posterior(model.forest_.predict(X), "normal")
     np.testing.assert_allclose(model.predict(X), raw.mean, rtol=1e-12)
     known = model.predict_uncertainty(X)
-    np.testing.assert_allclose(known.knowledge, found.knowledge * raw.uncertainty().knowledge, rtol=1e-9)
+    factor = known.knowledge / raw.uncertainty().knowledge
+    assert (factor < found.knowledge).all()
+    np.testing.assert_allclose(factor, found.knowledge * (1 - known.knowledge / found.limit), rtol=1e-9)
+    assert found.limit == pytest.approx(Y.var())
     assert found.knowledge != 1.0
     np.testing.assert_array_equal(parameters_of(model, X), found.apply(raw.parameters))
 
@@ -109,6 +114,7 @@ def test_data_uncertainty_stays_positive_and_knowledge_below_half(rows, seeds):
     y = np.random.default_rng(0).normal(size=100)
     found, _ = fit_normal(y, np.tile([0.0, 1.0], (100, 1)), np.ones(100), 0.75, Disagreement(rows, seeds))
     assert found.factor > 0.2
+    assert np.isfinite(found.knowledge)
     assert found.knowledge * seeds < 0.6
 
 
@@ -228,6 +234,10 @@ def test_only_rows_that_both_chains_have_not_seen_are_compared():
     for prediction, train in zip(predictions, seen, strict=True):
         prediction[train] = np.nan
     assert measure_disagreement(plan, predictions, np.ones(400), lambda a, b: squares(a, b)[:, 0]) == expected
+
+
+def test_chains_that_differ_by_rounding_have_a_finite_knowledge_factor():
+    assert Disagreement(rows=1.0, seeds=5e-324).knowledge_factor <= 1e6 + 1
 
 
 def test_chains_that_are_the_same_do_not_disagree():

@@ -129,7 +129,7 @@ def test_a_hundred_thousand_distinct_categories_do_not_leak_the_target():
     assert model.score(frame.assign(id=frame["id"] + " new"), y) > 0.9
     random_part = y - frame["size"].to_numpy()
     learned = model.predict(frame.assign(size=0.0))  # predicted from the id alone: must not be the target of its row
-    assert abs(np.corrcoef(learned, random_part)[0, 1]) < 0.05
+    assert np.ptp(learned) == 0.0 or abs(np.corrcoef(learned, random_part)[0, 1]) < 0.05
 
 
 # Noise

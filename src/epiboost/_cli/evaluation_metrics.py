@@ -13,7 +13,7 @@ import numpy as np
 
 from epiboost import metrics
 from epiboost._cli.formatting import count
-from epiboost._estimators.calibrated import CalibratedClassifier
+from epiboost._estimators.calibrated import CalibratedClassifier, CalibratedRegressor
 from epiboost._files.atomic import atomic_write
 from epiboost._inputs.labels import label_codes
 from epiboost._optional import require
@@ -230,8 +230,8 @@ def _coverage_figures(estimator: Estimator, X: Table, y: AnyArray, posterior: Po
         return {"set_coverage": float(covered.mean()), "set_size": float(sets.sum(axis=1).mean())}
     if posterior.family != "normal":
         return {}
-    own = getattr(estimator, "predict_interval", None)  # of other libraries' models only the posterior is known
-    interval = posterior.interval(coverage) if own is None else own(X, coverage)
+    has_own = isinstance(estimator, CalibratedRegressor) or getattr(estimator, "out_of_fold_", None) is not None
+    interval = estimator.predict_interval(X, coverage) if has_own else posterior.interval(coverage)
     return {
         "coverage": float(metrics.interval_coverage_score(y, interval)),
         "width": float(metrics.interval_width(interval)),

@@ -20,6 +20,7 @@ from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats
 from epiboost.engines.base import Forest
 
+_MAX_COPIES = 20_000  # of the scores of a chain, unless it has more rows: weights can be huge
 _BISECTIONS = 60  # halve a bracket until it is as narrow as rounding allows
 
 
@@ -57,7 +58,9 @@ class FoldChains:
                 score = 1.0 - predicted[np.arange(len(y)), y.astype(np.int64)]
             else:
                 score = np.abs(y - predicted[:, 0]) / np.sqrt(predicted[:, 1])
-            copies = np.maximum(np.round(data.weight[test]), 1.0).astype(np.int64)  # equal rows are merged
+            weight = data.weight[test]  # equal rows are merged
+            weight = weight * min(1.0, max(_MAX_COPIES, len(weight)) / float(weight.sum()))
+            copies = np.maximum(np.round(weight), 1.0).astype(np.int64)
             scores.append(np.sort(np.repeat(score, copies)))
         return cls(tuple(forests), tuple(scores), prefixes)
 

@@ -18,6 +18,8 @@ import numpy as np
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._typing import Floats, Integers
 
+_MAX_RATIO = 1e6  # chains that differ less by their seed differ by rounding
+
 Distance = Callable[[Floats, Floats], Floats]
 """Maps the predictions of two chains to the squared difference at each row."""
 
@@ -43,7 +45,7 @@ class Disagreement:
 
         Members differ by v. Ensembles on other rows differ by V, and by a tenth of v.
         """
-        return 0.1 + (self.rows / self.seeds if self.seeds > 0.0 else 0.0)
+        return 0.1 + (min(self.rows / self.seeds, _MAX_RATIO) if self.seeds > 0.0 else 0.0)
 
     def of_virtual(self) -> "Disagreement":
         """Return what leaves the knowledge of a virtual ensemble as it is: its members are stages of one chain."""
