@@ -210,7 +210,7 @@ def test_groups_count_the_rows_of_weight_zero():
 
 @every_target
 @pytest.mark.parametrize("folds", [4, KFold(3), TimeSeriesSplit(3)], ids=str)
-def test_extra_chains_see_the_rows_of_the_first_chain_and_those_common_to_the_first_two(target, folds):
+def test_extra_chains_see_the_rows_of_the_first_and_those_common_to_two_chains(target, folds):
     plan = plan_of(folds, target)
     repeated, reduced = plan.extra_trains
     assert np.array_equal(repeated, plan.trains[0])

@@ -127,7 +127,7 @@ def test_virtual_members_are_truncations_of_the_chain(task, chain_table):
     for member, trees in zip(parameters_of(model, X), model.prefixes_, strict=True):
         np.testing.assert_allclose(member, chain.predict(X, prefixes=[trees])[0], rtol=1e-5, atol=1e-6)
         defined = parameters_by_definition(task, chain, scores_by_definition(chain, X, trees))
-        np.testing.assert_allclose(member, defined, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(member, defined, rtol=1e-5, atol=1e-6)  # leaf values are in single precision
 
 
 @every_task
@@ -150,4 +150,4 @@ def test_every_member_is_the_sum_of_its_shrunken_trees(task, ensemble, chain_tab
     for number, member in enumerate(parameters_of(model, X)):
         chain, trees = (0, model.prefixes_[number]) if ensemble == "virtual" else (number, 40)
         defined = parameters_by_definition(task, forest, scores_by_definition(forest, X, trees, chain))
-        np.testing.assert_allclose(member, defined, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(member, defined, rtol=1e-5, atol=1e-6)  # leaf values are in single precision
