@@ -17,6 +17,17 @@ from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 
 
+def row_bytes(X: AnyArray) -> Bytes:
+    """Return the content of a table of numbers as bytes, shape (n, 8 * columns): equal rows have equal bytes.
+
+    >>> bool((row_bytes(np.array([[0.0]])) == row_bytes(np.array([[-0.0]]))).all())
+    True
+    """
+    table = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # turns -0.0 into 0.0
+    table[np.isnan(table)] = np.nan  # one bit pattern for all missing values
+    return table.view(np.uint8)
+
+
 def canonical_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats, Integers]:
     """Return the distinct rows in canonical order, their weights and how often each occurs.
 

@@ -9,6 +9,8 @@ langevin            section 3, SGLB: the noise of equation 11 and the shrinkage 
 step_sizes          section 3, SGLB: β = N, γ = 1 / (2 N), the variance 2 / (β ε) of the noise
 truncation          section 3, virtual SGLB ensembles: the truncated models of one chain
 variance_guard      beyond the paper: leave-one-out residuals for the standard deviation
+bootstrap           beyond the paper: members on bootstrap samples of the rows
+out_of_fold         beyond the paper: which rows the chains leave out that calibrate the ensemble
 rows                training rows for engines over other libraries, with the keys of their noise
 gradient_grid       gradients whose sums are exact in any order, for distributed training
 ==================  ===================================================================================

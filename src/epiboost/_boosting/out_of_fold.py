@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from epiboost._binning.canonical_rows import row_bytes
 from epiboost._native import native
 from epiboost._typing import AnyArray, Floats, Integers, LibraryObject
 
@@ -198,12 +199,8 @@ def _row_numbers(rows: AnyArray, n_rows: int) -> Integers:
 
 def content_ranks(X: AnyArray, y: Floats) -> Integers:
     """Return the number of each distinct row of a table with its target, in an order that depends on content alone."""
-    table = np.ascontiguousarray(X)
-    if table.dtype != np.uint8:
-        table = table.astype(np.float64) + 0.0  # turns -0.0 into 0.0
-        table[np.isnan(table)] = np.nan  # one bit pattern for all missing values
-    target = np.ascontiguousarray(y, dtype=np.float64)[:, np.newaxis]
-    content = np.concatenate([table.view(np.uint8), target.view(np.uint8)], axis=1)
+    is_binned = X.dtype == np.uint8
+    content = np.concatenate([X if is_binned else row_bytes(X), row_bytes(y[:, np.newaxis])], axis=1)
     _, ranks = np.unique(native().hash_rows(content), return_inverse=True)
     return np.asarray(ranks, dtype=np.int64)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epiboost._binning.canonical_rows import canonical_order
+from epiboost._binning.canonical_rows import canonical_order, row_bytes
 from epiboost._boosting.objectives import OBJECTIVES, Objective
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats
@@ -65,9 +65,9 @@ def learning_rows(data: Dataset) -> LearningRows:
     data : Dataset
         What `Engine.fit` was given.
     """
-    table = np.ascontiguousarray(data.X, dtype=np.float64) + 0.0  # turns -0.0 into 0.0
-    table[np.isnan(table)] = np.nan  # one bit pattern for all missing values
-    chosen, weight, _ = canonical_order(table.view(np.uint8), data.y, data.weight)
+    content = row_bytes(data.X)
+    table = content.view(np.float64)
+    chosen, weight, _ = canonical_order(content, data.y, data.weight)
     y = data.y[chosen]
     objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes)
     evaluation = None

@@ -187,7 +187,7 @@ def conformal_quantile(scores: Floats, coverage: float) -> float:
     18.0
     """
     check_share(coverage, "coverage")
-    rank = math.ceil(round((len(scores) + 1) * coverage, 9))
+    rank = conformal_rank(len(scores), coverage)
     if rank > len(scores):
         message = (
             f"a coverage of {coverage} cannot be guaranteed by {len(scores)} rows; at least "
@@ -195,6 +195,15 @@ def conformal_quantile(scores: Floats, coverage: float) -> float:
         )
         raise ValueError(message)
     return float(scores[rank - 1])
+
+
+def conformal_rank(n_scores: int, coverage: float) -> int:
+    """Return k such that a new score is at most the k-th smallest of n with a probability of at least ``coverage``.
+
+    >>> conformal_rank(19, 0.9)
+    18
+    """
+    return math.ceil(round((n_scores + 1) * coverage, 9))
 
 
 def min_rows_for_coverage(coverage: float) -> int:

@@ -198,7 +198,8 @@ void bind_training(nb::module_& module) {
     using namespace nb::literals;
     nb::class_<ChainRecipe>(module, "ChainRecipe")
         .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "trees"_a, "depth"_a, "learning_rate"_a, "l2"_a,
-             "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "random_strength"_a, "random_decay"_a, "patience"_a)
+             "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "random_strength"_a,
+             "random_decay"_a, "patience"_a)
         .def_prop_ro("objective", [](const ChainRecipe& recipe) { return static_cast<int>(recipe.objective); })
         .def_ro("start", &ChainRecipe::start)
         .def_ro("trees", &ChainRecipe::trees)

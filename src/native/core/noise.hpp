@@ -1,6 +1,6 @@
-// Counter-based random numbers: every number is a hash of (seed, tree, purpose, row or split), not the next element of a stream. So a
-// model has the same bits at any thread count, in any order of rows and on any instruction set. Noise is
-// added to gradients in training/gradients.hpp.
+// Counter-based random numbers: every number is a hash of (seed, tree, purpose, row or split), not the next element of a
+// stream. So a model has the same bits at any thread count, in any order of rows and on any instruction set. Noise is added to
+// gradients in training/gradients.hpp, and to the scores of splits in training/random_strength.hpp.
 #pragma once
 
 #include <cmath>

@@ -40,7 +40,7 @@ struct Target {
     double total_weight = 0.0;
 };
 
-// How to grow one chain. The Python class of the same name has the same fields (engines/native/recipe.py).
+// How to grow one chain. The Python class of the same name has the same fields (engines/native/chains.py).
 struct ChainRecipe {
     Objective objective = Objective::normal;
     int outputs = 2;
@@ -54,7 +54,7 @@ struct ChainRecipe {
     double subsample = 1.0;       // share of the rows that each tree is trained on
     double variance_guard = 0.0;  // how often a row's own influence is removed from its residual for the variance
     double structure_rows = 0.0;  // number of rows that choose the splits of each tree; 0 for all rows
-    double random_strength = 0.0; // noise on the scores of candidate splits, see training/random_strength.hpp
+    double random_strength = 0.0;  // noise on the scores of candidate splits, see training/random_strength.hpp
     double random_decay = 0.0;    // how fast that noise vanishes, per tree
     int patience = 0;             // trees without a better evaluation loss before a chain stops; 0 for no early stopping
 

@@ -48,7 +48,7 @@ struct TrainingContext {
         stride = std::min(max_bins, (most_bins + 15) / 16 * 16);
     }
 
-    // Whether splits are scored relative to the sums of squared gradients.
+    // Whether scores or their noise need the sums of squared gradients.
     bool needs_squares() const { return recipe.objective == Objective::normal || recipe.random_strength > 0.0; }
 
     // Whether a sample of the rows chooses the splits.

@@ -47,8 +47,8 @@ class Gradients {
         for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
             const std::size_t row = b * block;
             if (recipe_.objective == Objective::normal) {
-                normal_gradient(scores, leave_one_out, static_cast<float>(recipe_.variance_guard), y, row, raw.data(), raw.data() + block, noise_scale.data(),
-                                noise_scale.data() + block);
+                normal_gradient(scores, leave_one_out, static_cast<float>(recipe_.variance_guard), y, row, raw.data(),
+                                raw.data() + block, noise_scale.data(), noise_scale.data() + block);
             } else if (recipe_.objective == Objective::bernoulli) {
                 bernoulli_gradient(scores, y, row, raw.data());
             } else {

@@ -3,10 +3,13 @@
 ==================  ===================================================================================
 file                what it does
 ==================  ===================================================================================
-measurement         trains the chains and predicts each row by the one that has not seen it
+training            decides which chains to train, and trains them beside the members
+distinct_rows       rows without repetitions, so that measurements do not depend on their order
+measurement         predicts each row by the chain that has not seen it, and measures the model
 disagreement        how much models differ that are trained on other rows, or with another seed
-normal, categorical recalibration of the members' distributions
+recalibration       of the members' distributions: normal for regressors, categorical for classifiers
 residual_shape      quantiles of a regression from out-of-fold residuals
 cross_conformal     intervals and sets with a guarantee, by the chains themselves
+file                the part of a model file
 ==================  ===================================================================================
 """

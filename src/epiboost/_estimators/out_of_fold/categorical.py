@@ -6,16 +6,14 @@ from their mean logarithm are multiplied by one factor, so that mutual informati
 on other rows; the mean probabilities are kept.
 """
 
-from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import entr
 
 from epiboost._estimators.conformal import temper
 from epiboost._estimators.out_of_fold.disagreement import Disagreement
-from epiboost._files.requirements import require_facts
+from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._typing import Floats, Integers
 
 _PRIOR_ROWS = 10.0  # weight of the prior that keeps the temperature near one
@@ -27,7 +25,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True)
-class CategoricalRecalibration:
+class CategoricalRecalibration(Recalibration):
     """Changes the probabilities of the members.
 
     Attributes
@@ -55,22 +53,12 @@ class CategoricalRecalibration:
             return tempered
         return spread(tempered, float(np.sqrt(self.knowledge)))
 
-    def to_header(self) -> dict[str, float]:
-        """Return the numbers for a JSON header."""
-        return {field.name: float(getattr(self, field.name)) for field in fields(self)}
-
-    @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> "CategoricalRecalibration":
-        """Return what `to_header` described; a ValueError if the numbers are not possible."""
-        made = cls(**{field.name: float(header[field.name]) for field in fields(cls)})
-        require_facts(
-            {
-                "the recalibration must be finite": bool(np.isfinite(astuple(made)).all()),
-                "the temperature must be positive": made.temperature > 0.0,
-                "the knowledge factor must not be negative": made.knowledge >= 0.0,
-            }
-        )
-        return made
+    def requirements(self) -> dict[str, bool]:
+        """Return what must hold for the numbers."""
+        return {
+            "the temperature must be positive": self.temperature > 0.0,
+            "the knowledge factor must not be negative": self.knowledge >= 0.0,
+        }
 
 
 def spread(parameters: Floats, factor: float) -> Floats:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
+from epiboost._estimators.conformal import conformal_rank
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats
 from epiboost.engines.base import Forest
@@ -77,12 +78,12 @@ class FoldChains:
         """
         predicted = self._predict(table)
         means, scales = predicted[:, :, 0], np.sqrt(predicted[:, :, 1])
-        needed = np.ceil(round((self.n_scores + 1) * coverage, 9))
+        needed = conformal_rank(self.n_scores, coverage)
         if needed > self.n_scores:
             message = f"a coverage of {coverage} cannot be guaranteed by {self.n_scores} rows"
             raise ValueError(message)
         ends = self._ends(means, scales, needed)
-        half = np.ceil((self.n_scores + 1) / 2)
+        half = conformal_rank(self.n_scores, 0.5)
         if needed < half:
             center = self._ends(means, scales, half).mean(axis=1)
             ends = np.stack([np.minimum(ends[:, 0], center), np.maximum(ends[:, 1], center)], axis=1)
@@ -94,7 +95,7 @@ class FoldChains:
         below = sum(
             np.searchsorted(known, score, side="left") for known, score in zip(self.scores, scores, strict=True)
         )
-        belongs: AnyArray = below < np.ceil(round((self.n_scores + 1) * coverage, 9))
+        belongs: AnyArray = below < conformal_rank(self.n_scores, coverage)
         return belongs
 
     def _predict(self, table: AnyArray) -> Floats:

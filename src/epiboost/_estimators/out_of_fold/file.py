@@ -1,6 +1,6 @@
 """The out-of-fold part of a model file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,15 +9,16 @@ from epiboost._estimators.out_of_fold.categorical import CategoricalRecalibratio
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.out_of_fold.normal import NormalRecalibration
+from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._inputs.target import Target
 from epiboost._typing import AnyArray, Floats
 from epiboost.engines.base import Forest
 from epiboost.engines.registry import forest_from_file
 
-_READERS: dict[str, Callable[[Mapping[str, Any]], NormalRecalibration | CategoricalRecalibration]] = {
-    "normal": NormalRecalibration.from_header,
-    "categorical": CategoricalRecalibration.from_header,
+_RECALIBRATIONS: dict[str, type[Recalibration]] = {
+    "normal": NormalRecalibration,
+    "categorical": CategoricalRecalibration,
 }
 
 
@@ -66,12 +67,12 @@ def from_file(
             "the trees in use must be among those of the chains": n_trees is None
             or (isinstance(n_trees, int) and 0 < n_trees <= int(forest.n_trees.min())),
             "a recalibration must belong to the family": (header["recalibration"] is None)
-            == (forest.family not in _READERS),
+            == (forest.family not in _RECALIBRATIONS),
         }
     )
     recalibration = None
     if header["recalibration"] is not None:
-        recalibration = _READERS[forest.family](header["recalibration"])
+        recalibration = _RECALIBRATIONS[forest.family].from_header(header["recalibration"])
     measured = OutOfFold(
         predicted,
         float("nan") if header["loss"] is None else float(header["loss"]),

@@ -17,7 +17,8 @@ from epiboost._estimators.out_of_fold.categorical import (
 )
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
 from epiboost._estimators.out_of_fold.disagreement import measure_disagreement
-from epiboost._estimators.out_of_fold.normal import NormalRecalibration, fit_normal
+from epiboost._estimators.out_of_fold.normal import fit_normal
+from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._estimators.out_of_fold.residual_shape import weighted_order
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats, Integers
@@ -37,7 +38,7 @@ class OutOfFold:
         Mean negative log-likelihood of these rows; NaN if members predict no distribution.
     score : float
         R² of these rows, or the share that is predicted right.
-    recalibration : NormalRecalibration, CategoricalRecalibration or None
+    recalibration : Recalibration or None
         None for members that predict no distribution.
     scores : array of shape (k,)
         In ascending order: standardised residuals, or one minus the probability of the true class.
@@ -50,7 +51,7 @@ class OutOfFold:
     predicted: Floats
     loss: float
     score: float
-    recalibration: NormalRecalibration | CategoricalRecalibration | None
+    recalibration: Recalibration | None
     scores: Floats
     n_trees: int | None = None
     chains: FoldChains | None = None

@@ -6,14 +6,12 @@ seen fewer rows, and is one chain. That excess is known (see `disagreement`) and
 one factor, so that it is the variance between models on other rows; what it gains, data uncertainty loses.
 """
 
-from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from epiboost._estimators.out_of_fold.disagreement import Disagreement
-from epiboost._files.requirements import require_facts
+from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._typing import Floats
 
 _PRIOR_ROWS = 10.0  # weight of the prior that keeps the power near one
@@ -25,7 +23,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True)
-class NormalRecalibration:
+class NormalRecalibration(Recalibration):
     """Changes means and variances of the members.
 
     Attributes
@@ -71,22 +69,12 @@ class NormalRecalibration:
             return self.factor * variance
         return _powered(variance, self.factor, self.reference, self.power)
 
-    def to_header(self) -> dict[str, float]:
-        """Return the numbers for a JSON header."""
-        return {field.name: float(getattr(self, field.name)) for field in fields(self)}
-
-    @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> "NormalRecalibration":
-        """Return what `to_header` described; a ValueError if the numbers are not possible."""
-        made = cls(**{field.name: float(header[field.name]) for field in fields(cls)})
-        require_facts(
-            {
-                "the recalibration must be finite": bool(np.isfinite(astuple(made)).all()),
-                "factors of the recalibration must be positive": min(made.factor, made.reference, made.limit) > 0.0,
-                "power and knowledge of the recalibration must not be negative": min(made.power, made.knowledge) >= 0.0,
-            }
-        )
-        return made
+    def requirements(self) -> dict[str, bool]:
+        """Return what must hold for the numbers."""
+        return {
+            "factors of the recalibration must be positive": min(self.factor, self.reference, self.limit) > 0.0,
+            "power and knowledge of the recalibration must not be negative": min(self.power, self.knowledge) >= 0.0,
+        }
 
 
 def fit_normal(

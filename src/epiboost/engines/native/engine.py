@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar
 
-from epiboost._binning.bins import BinnedTable, Bins
+from epiboost._binning.bins import Bins
 from epiboost._boosting.recipe import ON_CLUSTER, MemberSpec, thread_count
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
@@ -14,7 +14,7 @@ from epiboost.engines.base import Capabilities, Subset
 from epiboost.engines.native.chains import chain_table, forest_of, train_here, train_on_cluster
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.quick_trees import QuickTrees
-from epiboost.engines.native.rows import bin_evaluation, bin_rows
+from epiboost.engines.native.rows import bin_evaluation, bin_numbers, bin_rows
 
 _MAX_CLASSES = 1024  # the native core keeps the scores of a row on the stack
 
@@ -51,8 +51,10 @@ class NativeEngine:
         Subsets of a table of numbers share its bins. Categories are encoded for each subset anew, because their
         statistics depend on the target.
         """
-        if not any(data.n_codes) and not isinstance(data.X, BinnedTable):
-            data = replace(data, X=self._binned(data, specs[0].max_bins))
+        if not any(data.n_codes):
+            max_bins = specs[0].max_bins
+            table = bin_numbers(data, max_bins, thread_count(self.n_jobs), self.given_bins(max_bins))
+            data = replace(data, X=table)
         tasks = [(data, specs), *((data.take(subset.rows), (subset.spec,)) for subset in subsets)]
         return self._fit_all(tasks, progress)
 
@@ -80,14 +82,6 @@ class NativeEngine:
                 train(tables, progress=progress), unfinished, strict=True
             )
         ]
-
-    def _binned(self, data: Dataset, max_bins: int) -> BinnedTable:
-        """Return the bins of a table of numbers."""
-        threads, given = thread_count(self.n_jobs), self.given_bins(max_bins)
-        if given is not None:
-            given.check_width(data.X.shape[1])
-        bins = given or Bins.fit(data.X, data.weight, max_bins, threads=threads)
-        return BinnedTable(bins, bins.transform(data.X, threads=threads))
 
     def given_bins(self, max_bins: int) -> Bins | None:
         """Return the bins of the given borders, or None."""

@@ -69,8 +69,9 @@ def bin_rows(
         Returns the residuals by which feature crosses are selected, see `fit_encoding`.
     """
     max_bins = specs[0].max_bins
-    if borders is not None:
-        _check_borders(borders, data)
+    if borders is not None and any(data.n_codes):
+        message = "borders can be given for tables of numbers only; X has categorical columns"
+        raise ValueError(message)
     if not any(data.n_codes):
         return bin_numeric_rows(data, max_bins, threads, borders)
     sizes = np.asarray(data.n_codes)
@@ -102,14 +103,21 @@ def bin_rows(
 
 def bin_numeric_rows(data: Dataset, max_bins: int, threads: int, borders: Bins | None = None) -> BinnedRows:
     """Bin a table of numbers, which may be binned already, and put rows into canonical order."""
-    if isinstance(data.X, BinnedTable):
-        bins, codes = data.X.bins, data.X.codes
-    else:
-        bins = borders or Bins.fit(data.X, data.weight, max_bins, threads=threads)
-        codes = bins.transform(data.X, threads=threads)
-    rows, weight, _ = canonical_order(codes, data.y, data.weight)
+    table = bin_numbers(data, max_bins, threads, borders)
+    rows, weight, _ = canonical_order(table.codes, data.y, data.weight)
     y = data.y[rows]
-    return BinnedRows(bins, None, OBJECTIVES[data.objective].of(y, weight, data.n_classes), [codes[rows]], y, weight)
+    objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes)
+    return BinnedRows(table.bins, None, objective, [table.codes[rows]], y, weight)
+
+
+def bin_numbers(data: Dataset, max_bins: int, threads: int, borders: Bins | None = None) -> BinnedTable:
+    """Return the bins of a table of numbers, which may be binned already."""
+    if isinstance(data.X, BinnedTable):
+        return data.X
+    if borders is not None:
+        borders.check_width(data.X.shape[1])
+    bins = borders or Bins.fit(data.X, data.weight, max_bins, threads=threads)
+    return BinnedTable(bins, bins.transform(data.X, threads=threads))
 
 
 def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyArray, Floats, Floats]:
@@ -129,14 +137,6 @@ def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyAr
 def _n_orders(members: int, table: AnyArray) -> int:
     """Return the number of random orders of the rows: one per member, unless that would take too much memory."""
     return min(members, max(_MIN_ORDERS, _MAX_ENCODED_CELLS // table.size))
-
-
-def _check_borders(borders: Bins, data: Dataset) -> None:
-    if any(data.n_codes):
-        message = "borders can be given for tables of numbers only; X has categorical columns"
-        raise ValueError(message)
-    if not isinstance(data.X, BinnedTable):
-        borders.check_width(data.X.shape[1])
 
 
 def _distinct_rows(data: Dataset, codes: Bytes, sizes: Integers) -> tuple[Integers, Floats]:

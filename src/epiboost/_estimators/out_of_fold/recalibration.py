@@ -1,0 +1,36 @@
+"""What the recalibrations of regressors and classifiers have in common: a few numbers, saved in a file's header."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from epiboost._files.requirements import require_facts
+from epiboost._typing import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Recalibration:
+    """Changes the distribution parameters of the members; every field is a number."""
+
+    @abstractmethod
+    def apply(self, parameters: Floats) -> Floats:
+        """Return the recalibrated parameters, in the shape of the given ones."""
+
+    @abstractmethod
+    def requirements(self) -> dict[str, bool]:
+        """Return what must hold for the numbers, and whether it does."""
+
+    def to_header(self) -> dict[str, float]:
+        """Return the numbers for a JSON header."""
+        return {field.name: float(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Self:
+        """Return what `to_header` described; a ValueError if the numbers are not possible."""
+        made = cls(**{field.name: float(header[field.name]) for field in fields(cls)})
+        is_finite = bool(np.isfinite(astuple(made)).all())
+        require_facts({"the recalibration must be finite": is_finite, **made.requirements()})
+        return made
