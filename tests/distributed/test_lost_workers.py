@@ -6,11 +6,12 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 
 from epiboost.distributed import cluster as cluster_module
-from epiboost.distributed.cluster import ClusterError
+from epiboost.distributed.cluster import ClusterError, cluster_errors
 from tests.support.compare import assert_same_trees
 from tests.support.dask_tables import dd, quadratic_frame
 from tests.support.models import small_regressor
@@ -110,6 +111,56 @@ def test_a_cluster_without_workers_raises_a_cluster_error(table, monkeypatch, wa
         pytest.raises(ClusterError, match=r"has no workers; waited 0.5 s"),
     ):
         small_regressor(**SIZE, n_jobs="dask").fit(*rows)
+
+
+class UnawareClient:
+    """A client that has not noticed yet whether its connection is lost."""
+
+    status = "running"
+    scheduler = SimpleNamespace(identity=None)
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def sync(self, call, *, callback_timeout):
+        assert call is self.scheduler.identity
+        assert callback_timeout > 0
+        return self.answer()
+
+
+def fail(error):
+    raise error
+
+
+CONNECTION_ERRORS = [
+    distributed.comm.CommClosedError("in <TCP>: Stream is closed"),
+    OSError("Timed out trying to connect"),
+    TimeoutError(),
+]
+
+
+@pytest.mark.parametrize("silence", CONNECTION_ERRORS, ids=repr)
+@pytest.mark.parametrize("error", CONNECTION_ERRORS, ids=repr)
+def test_a_scheduler_that_does_not_answer_is_lost_before_its_client_knows(error, silence):
+    client = UnawareClient(lambda: fail(silence))
+    with pytest.raises(ClusterError, match="the scheduler of the Dask cluster has gone"), cluster_errors(client):
+        raise error
+
+
+@pytest.mark.parametrize("error", [*CONNECTION_ERRORS, FileNotFoundError("part.parquet")], ids=repr)
+def test_an_error_while_the_scheduler_answers_passes_unchanged(error):
+    with pytest.raises(type(error)) as raised, cluster_errors(UnawareClient(dict)):
+        raise error
+    assert raised.value is error
+
+
+def test_a_closed_client_raises_a_cluster_error(table):
+    options = {"n_workers": 0, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(**options) as empty:
+        client = distributed.Client(empty)
+        client.close()
+        with client.as_current(), pytest.raises(ClusterError, match="the scheduler of the Dask cluster has gone"):
+            small_regressor(**SIZE, n_jobs="dask").fit(*table)
 
 
 SCHEDULER = """

@@ -14,6 +14,7 @@ CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 """Errors of a computation whose cluster, or whose input data, is lost."""
 
 _WORKER_TIMEOUT = 30.0  # seconds to wait for a first worker
+_ANSWER_TIMEOUT = 5.0  # seconds in which a scheduler must answer after an error
 
 
 class ClusterError(RuntimeError):
@@ -68,8 +69,13 @@ def cluster_errors(client: LibraryObject | None) -> Iterator[None]:
 
 
 def scheduler_is_lost(client: LibraryObject, error: BaseException | None = None) -> bool:
-    """Return whether a client has lost the connection to its scheduler."""
-    return client.status != "running" or getattr(error, "reason", "") == "scheduler-connection-lost"
+    """Return whether a client has lost the connection to its scheduler.
+
+    A call can fail before the client itself notices the loss. So after an error the scheduler must answer.
+    """
+    if client.status != "running" or getattr(error, "reason", "") == "scheduler-connection-lost":
+        return True
+    return error is not None and not _scheduler_answers(client)
 
 
 def scheduler_lost_error() -> ClusterError:
@@ -81,6 +87,8 @@ def scheduler_lost_error() -> ClusterError:
 
 def wait_for_a_worker(client: LibraryObject) -> None:
     """Return when the cluster has a worker; raise a `ClusterError` if it has none after half a minute."""
+    if client.status == "closed":
+        raise scheduler_lost_error()
     if client.nthreads():
         return
     try:
@@ -107,6 +115,15 @@ def assign_workers(sizes: Sequence[int], workers: Sequence[str]) -> list[str]:
         assigned[position] = workers[least_loaded]
         loads[least_loaded] += sizes[position]
     return assigned
+
+
+def _scheduler_answers(client: LibraryObject) -> bool:
+    """Return whether the scheduler of a client answers."""
+    try:
+        client.sync(client.scheduler.identity, callback_timeout=_ANSWER_TIMEOUT)
+    except (*CANCELLED, OSError):
+        return False
+    return bool(client.status == "running")
 
 
 def _is_inside_task(distributed: LibraryObject) -> bool:
