@@ -10,6 +10,8 @@ from epiboost._posterior.divergences import expected_pairwise_kl, reverse_mutual
 from epiboost._posterior.uncertainty import decompose_categorical
 from tests.support.posteriors import categorical_parameters, law, normal_parameters
 
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
+
 
 def kl_of_normals(one, other):
     (mean, variance), (other_mean, other_variance) = one, other
@@ -33,7 +35,7 @@ def mean_over_pairs(kl):
 
 
 def mean_from_average(members):
-    average = members.mean(axis=0)
+    average = np.where(members.any(axis=0), np.maximum(members.mean(axis=0), SMALLEST), 0.0)  # a mean may round to zero
     return sum(kl_of_classes(average, member) for member in members) / len(members)
 
 
@@ -67,11 +69,18 @@ def test_pairwise_divergence_is_mutual_plus_reverse_information(parameters):
     np.testing.assert_allclose(pairwise, mutual + reverse, rtol=0, atol=1e-12)
 
 
-def test_a_class_of_probability_zero_makes_divergences_infinite():
-    parameters = np.array([[[1.0, 0.0]], [[0.5, 0.5]]])
+@pytest.mark.parametrize("probability", [0.5, 1e-300, 1e-308, SMALLEST])
+def test_a_class_of_probability_zero_makes_divergences_infinite(probability):
+    parameters = np.array([[[1.0, 0.0]], [[1.0 - probability, probability]]])
     assert expected_pairwise_kl(parameters, "categorical") == [np.inf]
     assert reverse_mutual_information(parameters, "categorical") == [np.inf]
     assert np.isfinite(decompose_categorical(parameters).knowledge).all()
+
+
+def test_subnormal_probabilities_of_all_members_add_no_divergence():
+    parameters = np.array([[[1.0, 1e-310]], [[1.0, SMALLEST]]])
+    assert expected_pairwise_kl(parameters, "categorical") == [0.0]
+    assert reverse_mutual_information(parameters, "categorical") == [0.0]
 
 
 @pytest.mark.parametrize(

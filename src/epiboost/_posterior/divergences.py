@@ -98,7 +98,10 @@ def mutual_information(members: Floats) -> Floats:
 
 def _reverse_mutual_information(members: Floats) -> Floats:
     """Return the average of KL(average || member) over the members."""
-    return _mean_divergence(members, lambda member, average: rel_entr(average, member))
+    divergence = _mean_divergence(members, lambda member, average: rel_entr(average, member))
+    has_ruled_out_class = ((members == 0.0).any(axis=0) & (members > 0.0).any(axis=0)).any(axis=1)
+    divergence[has_ruled_out_class] = np.inf  # also where the average is too small to be a normal number
+    return divergence
 
 
 def _mean_divergence(members: Floats, divergence: Callable[[Floats, Floats], Floats]) -> Floats:
