@@ -7,6 +7,7 @@ import pytest
 
 from epiboost import EpiBoostRegressor, Uncertainty
 from tests.support.engines import NOISE_IN_UNITS_OF_THE_TARGET, capabilities_of, small_model, supported
+from tests.support.training import at_the_first_report
 
 
 def n_outputs(model, y):
@@ -148,6 +149,17 @@ class TestUncertainty:
         assert (uncertainty.data >= 0).all()
         assert (uncertainty.data > 0).any()
         np.testing.assert_allclose(uncertainty.total, uncertainty.data + uncertainty.knowledge, rtol=1e-9)
+
+    def test_keeping_chains_that_predict_a_mean_alone_is_refused_before_training(self, engine, task, monkeypatch):
+        estimator, X, y = task
+        if capabilities_of(engine).variance or estimator is not EpiBoostRegressor:
+            pytest.skip("the chains predict distributions")
+        model = small_model(estimator, engine, out_of_fold=3, keep_folds=True)
+        with (
+            at_the_first_report(monkeypatch, pytest.fail),
+            pytest.raises(ValueError, match="keep_folds=True is for members that predict a distribution"),
+        ):
+            model.fit(X, y)
 
     def test_a_single_model_has_no_knowledge_uncertainty(self, engine, task):
         estimator, X, y = task

@@ -38,6 +38,8 @@ class Capabilities:
         Whether ``n_jobs="dask"`` trains members on the workers of a Dask cluster.
     prefixes : bool
         Whether virtual members are truncations of one chain. Those of a random forest are disjoint parts of it.
+    variance : bool
+        Whether members of a regression predict a variance; otherwise their forest has the family "mean".
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Capabilities:
     partitions: Literal["bins", "rows"] | None = None
     cluster: bool = False
     prefixes: bool = True
+    variance: bool = True
 
 
 @runtime_checkable

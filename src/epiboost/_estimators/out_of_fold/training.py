@@ -85,6 +85,9 @@ def train(
     engine: Engine, data: Dataset, recipe: Recipe, seed: int, plan: OutOfFoldPlan, *, keep: bool, progress: Progress
 ) -> tuple[Forest, OutOfFold]:
     """Train the members and the out-of-fold chains of a plan, and measure the model by the latter."""
+    if keep and not data.n_classes and not engine.capabilities.variance:
+        message = "keep_folds=True is for members that predict a distribution; these predict a mean alone"
+        raise ValueError(message)
     n_chains = len(plan.trains) + len(plan.extra_trains)
     subsets = subsets_of(plan, recipe.out_of_fold_specs(seed, n_chains))
     forest, *forests = fit_subsets(engine, data, recipe.specs(seed), subsets, progress)
@@ -94,9 +97,6 @@ def train(
     own_plan, own_data, own_table = distinct.of_plan(plan), distinct.of_data(data), table[distinct.first]
     measured = measure(own_plan, forests, own_data, own_table, prefixes=recipe.prefixes, stages=stages)
     if keep:
-        if forest.family == "mean":
-            message = "keep_folds=True is for members that predict a distribution; these predict a mean alone"
-            raise ValueError(message)
         chains = forests[: len(plan.tests)]
         kept = FoldChains.of(own_plan, chains, own_data, own_table, measured.prefixes(recipe.prefixes))
         measured = measured.with_chains(kept)

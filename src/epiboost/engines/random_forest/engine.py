@@ -64,6 +64,7 @@ class ForestEngine:
         ),
         evaluation_set=False,
         prefixes=False,
+        variance=False,
     )  # fmt: skip
 
     def __init__(
