@@ -30,6 +30,7 @@ MIN_ROWS = 10 * DEFAULT_FOLDS
 
 _MIN_FOLDS = 3  # of two folds, a chain without both would see no rows
 _MAX_FOLDS = 100
+_BLOCK_BYTES = 1 << 22  # of rows that are hashed at once
 _NEVER = -1
 
 
@@ -200,8 +201,13 @@ def _row_numbers(rows: AnyArray, n_rows: int) -> Integers:
 def content_ranks(X: AnyArray, y: Floats) -> Integers:
     """Return the number of each distinct row of a table with its target, in an order that depends on content alone."""
     is_binned = X.dtype == np.uint8
-    content = np.concatenate([X if is_binned else row_bytes(X), row_bytes(y[:, np.newaxis])], axis=1)
-    _, ranks = np.unique(native().hash_rows(content), return_inverse=True)
+    hashes = np.empty(len(y), dtype=np.uint64)
+    step = max(1, _BLOCK_BYTES // (8 * (X.shape[1] + 1)))
+    for start in range(0, len(y), step):  # the bytes of a whole table would be copies of it
+        rows = slice(start, start + step)
+        content = X[rows] if is_binned else row_bytes(X[rows])
+        hashes[rows] = native().hash_rows(np.concatenate([content, row_bytes(y[rows, np.newaxis])], axis=1))
+    _, ranks = np.unique(hashes, return_inverse=True)
     return np.asarray(ranks, dtype=np.int64)
 
 

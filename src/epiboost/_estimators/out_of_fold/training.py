@@ -91,16 +91,20 @@ def train(
     n_chains = len(plan.trains) + len(plan.extra_trains)
     subsets = subsets_of(plan, recipe.out_of_fold_specs(seed, n_chains))
     forest, *forests = fit_subsets(engine, data, recipe.specs(seed), subsets, progress)
-    table = data.X.numbers() if isinstance(data.X, BinnedTable) else data.X
     stages = _stages([forest, *forests]) if engine.capabilities.prefixes and recipe.prefixes is None else None
-    distinct = DistinctRows.of(plan, table, data.y)
-    own_plan, own_data, own_table = distinct.of_plan(plan), distinct.of_data(data), table[distinct.first]
+    distinct = DistinctRows.of(plan, _numbers(data.X), data.y)
+    own_plan, own_data = distinct.of_plan(plan), distinct.of_data(data)
+    own_table = _numbers(own_data.X)
     measured = measure(own_plan, forests, own_data, own_table, prefixes=recipe.prefixes, stages=stages)
     if keep:
         chains = forests[: len(plan.tests)]
         kept = FoldChains.of(own_plan, chains, own_data, own_table, measured.prefixes(recipe.prefixes))
         measured = measured.with_chains(kept)
     return forest, measured.of_rows(distinct.number)
+
+
+def _numbers(table: AnyArray | BinnedTable) -> AnyArray:
+    return table.numbers() if isinstance(table, BinnedTable) else table
 
 
 def _stages(forests: Sequence[Forest]) -> tuple[int, ...] | None:
