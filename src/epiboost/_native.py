@@ -74,8 +74,8 @@ class NativeModule(Protocol):
         *,
         threads: int,
         progress: Callable[[int], None],
-    ) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, Floats]:
-        """Train one chain per seed; return features, thresholds, leaf values, tree counts and evaluation losses."""
+    ) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray, Floats]:
+        """Train one chain per seed; return features, thresholds, parents, leaf values, tree counts and losses."""
 
     def langevin_noise(self, seed: int, tree: int, keys: AnyArray, output: int) -> Floats32:
         """Return standard Normal noise, one number per key."""

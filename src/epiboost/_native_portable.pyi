@@ -82,6 +82,7 @@ class ChainRecipe:
         start: Sequence[float],
         trees: int,
         depth: int,
+        leaves: int,
         learning_rate: float,
         l2: float,
         shrink: float,
@@ -101,6 +102,8 @@ class ChainRecipe:
     def trees(self) -> int: ...
     @property
     def depth(self) -> int: ...
+    @property
+    def leaves(self) -> int: ...
     @property
     def learning_rate(self) -> float: ...
     @property
@@ -142,6 +145,7 @@ def train(
 ) -> tuple[
     Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None))],
     Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))],
+    Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))],
     Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None))],
     Annotated[NDArray[numpy.int32], dict(shape=(None,))],
     Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
@@ -162,6 +166,9 @@ class Predictor:
             NDArray[numpy.uint16], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
         ],
         threshold: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        parent: Annotated[
             NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
         ],
         leaf: Annotated[

@@ -17,7 +17,7 @@ Y = np.random.default_rng(0).normal(size=12)
 def chain(estimator=EpiBoostRegressor, y=Y, **params):
     task = (0, "normal") if estimator is EpiBoostRegressor else (2, "bernoulli")
     rows = learning_rows(Dataset(X, y, np.ones(12), *task))
-    spec = estimator(n_members=1, n_estimators=5, **params)._recipe().specs(0)[0]
+    spec = estimator(n_members=1, n_estimators=5, learning_rate=0.1, max_depth=6, **params)._recipe().specs(0)[0]
     return LangevinObjective(rows, step_sizes(spec, rows.objective, rows.total), spec)
 
 
@@ -81,5 +81,6 @@ def test_the_variance_of_rows_with_many_copies_is_near_the_truth(engine):
     table = random.integers(0, 3, size=(4000, 3)).astype(float)
     rate = np.exp(0.5 * table[:, 0] - 0.3 * table[:, 1])
     counts = random.poisson(rate).astype(float)
-    model = EpiBoostRegressor(engine=engine, n_members=2, n_estimators=150, random_state=0).fit(table, counts)
+    size = {"n_members": 2, "n_estimators": 150, "learning_rate": 0.1, "max_depth": 6}
+    model = EpiBoostRegressor(engine=engine, random_state=0, **size).fit(table, counts)
     assert 0.8 < (model.predict_uncertainty(table).data / rate).mean() < 2.0

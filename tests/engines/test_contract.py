@@ -13,7 +13,7 @@ from epiboost.engines.registry import engine_named
 from tests.support.engines import ENSEMBLES, capabilities_of, small_model, supported
 
 OTHER_VALUES = {
-    "early_stopping_rounds": 3, "l2": 9.0, "learning_rate": 0.17, "max_bins": 17, "max_depth": 4,
+    "early_stopping_rounds": 3, "l2": 9.0, "learning_rate": 0.17, "max_bins": 17, "max_depth": 4, "max_leaves": 7,
     "random_strength": 30.0, "structure_rows": 50, "subsample": 0.3, "temperature": 2.0, "variance_guard": 0.5,
 }  # fmt: skip
 
@@ -74,7 +74,9 @@ class TestProtocols:
         reports = []
         model = small_model(estimator, engine).fit(X, y)
         data = model._read_rows(GivenRows(X, y), model._checked_engine()).data
-        model._checked_engine().fit(data, model._recipe().specs(0), lambda *report: reports.append(report))
+        model._checked_engine().fit(
+            data, model._recipe().with_capacity(model.capacity_).specs(0), lambda *report: reports.append(report)
+        )
         assert reports[-1][0] == reports[-1][1] > 0
         assert all(done <= total for done, total in reports)
 

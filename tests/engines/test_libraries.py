@@ -21,7 +21,7 @@ REFUSED = {
         "eval_metric": "it has no effect here", "n_jobs": "it is set by n_jobs",
     },
     "lightgbm": {
-        "num_leaves": "it is set by max_depth", "bagging_fraction": "it is set by subsample",
+        "num_leaves": "it is set by max_leaves", "bagging_fraction": "it is set by subsample",
         "objective": "it is set by this package", "lambda_l2": "it is set by l2",
         "boosting_type": "it is set by this package", "boost": "it is set by this package",
         "data_sample_strategy": "it is set by subsample", "application": "it is set by this package",

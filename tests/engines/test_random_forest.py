@@ -22,7 +22,12 @@ def test_a_forest_predicts_what_scikit_learn_predicts(classes):
     estimator = EpiBoostClassifier if classes else EpiBoostRegressor
     model = estimator(engine="forest", ensemble="single", n_estimators=15, random_state=0).fit(X, y)
     rows = learning_rows(model._read_rows(GivenRows(X, y), model._checked_engine()).data)
-    seed = model._recipe().specs(int(np.random.RandomState(0).randint(np.iinfo(np.int32).max)))[0].seed
+    seed = (
+        model._recipe()
+        .with_capacity(model.capacity_)
+        .specs(int(np.random.RandomState(0).randint(np.iinfo(np.int32).max)))[0]
+        .seed
+    )
     peer = (RandomForestClassifier if classes else RandomForestRegressor)(15, max_depth=10, random_state=seed % 2**32)
     peer.fit(rows.X, rows.y, sample_weight=rows.weight)
     if classes:

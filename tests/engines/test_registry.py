@@ -67,8 +67,8 @@ def test_an_engine_given_as_an_object_takes_no_engine_params():
 
 
 def test_an_unsupported_parameter_may_stay_at_its_default(toy):
-    small(engine=toy, max_depth=6).fit(X, Y)
-    with pytest.raises(ValueError, match="engine='toy' does not support max_depth=5; leave it at its default, 6"):
+    small(engine=toy, max_depth="auto").fit(X, Y)
+    with pytest.raises(ValueError, match="engine='toy' does not support max_depth=5; leave it at its default, 'auto'"):
         small(engine=toy, max_depth=5).fit(X, Y)
     with pytest.raises(ValueError, match="does not support max_depth=5"):
         small(engine=ToyEngine(), max_depth=5).fit(X, Y)

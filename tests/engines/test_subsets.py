@@ -17,7 +17,7 @@ from tests.support.compare import TREES
 from tests.support.models import every_ensemble, every_task, small_estimator
 from tests.support.tables import regression_table, target_for, with_missing
 
-SIZE = {"n_members": 2, "n_estimators": 8, "max_depth": 3}
+SIZE = {"n_members": 2, "n_estimators": 8, "learning_rate": 0.1, "max_depth": 3}
 N = 240
 PARTS = [np.arange(0, N, 2), np.arange(150), np.arange(60, N)]
 
@@ -36,7 +36,7 @@ def trained(data, ensemble="sglb", engine=None):
     """Return the forests of all rows and of each part, and the specs of all chains."""
     recipe = Recipe(ensemble=ensemble, **SIZE)
     specs, parts = recipe.specs(0), recipe.out_of_fold_specs(0, len(PARTS))
-    subsets = [Subset(rows, spec) for rows, spec in zip(PARTS, parts, strict=True)]
+    subsets = [Subset(rows, (spec,)) for rows, spec in zip(PARTS, parts, strict=True)]
     return fit_subsets(engine or NativeEngine(n_jobs=1), data, specs, subsets, ignore), specs, parts
 
 
@@ -98,11 +98,11 @@ def test_an_engine_without_such_a_method_trains_one_part_after_the_other():
 
     recipe = Recipe(**SIZE)
     specs, part = recipe.specs(0), recipe.out_of_fold_specs(0, 2)
-    subsets = [Subset(rows, spec) for rows, spec in zip(PARTS[:2], part, strict=True)]
+    subsets = [Subset(rows, (spec,)) for rows, spec in zip(PARTS[:2], part, strict=True)]
     forests = fit_subsets(Plain(), data, specs, subsets, lambda *report: reports.append(report))
     assert len(forests) == 3
     for forest, subset in zip(forests[1:], subsets, strict=True):
-        assert_same_forest(forest, engine.fit(data.take(subset.rows), (subset.spec,), ignore))
+        assert_same_forest(forest, engine.fit(data.take(subset.rows), subset.specs, ignore))
     assert {total for _, total in reports} == {4 * SIZE["n_estimators"]}
     assert reports[-1] == (4 * SIZE["n_estimators"], 4 * SIZE["n_estimators"])
     assert [done for done, _ in reports] == sorted(done for done, _ in reports)
@@ -110,7 +110,7 @@ def test_an_engine_without_such_a_method_trains_one_part_after_the_other():
 
 @pytest.mark.parametrize("ensemble", ["sglb", "sgb"])
 def test_extra_chains_have_other_seeds_than_members(ensemble):
-    recipe = Recipe(ensemble=ensemble, n_members=50)
+    recipe = Recipe(ensemble=ensemble, **{**SIZE, "n_members": 50})
     seeds = [spec.seed for spec in (*recipe.specs(3), *recipe.out_of_fold_specs(3, 50))]
     assert len(set(seeds)) == 100
     assert recipe.out_of_fold_specs(3, 4) == recipe.out_of_fold_specs(3, 50)[:4]

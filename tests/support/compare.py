@@ -2,7 +2,7 @@
 
 import numpy as np
 
-TREES = ("feature", "threshold", "leaf", "count")
+TREES = ("feature", "threshold", "parent", "leaf", "count")
 
 
 def parameters_of(model, X):

@@ -48,7 +48,7 @@ def native_recipe(core, recipe, patience=0):
 
 
 def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=None, patience=0):
-    """Train chains in the native core; return feature, threshold, leaf, count and losses."""
+    """Train chains in the native core; return feature, threshold, parent, leaf, count and losses."""
     return core.train(
         [[core.Sample(*sample, counts)]],
         [[] if evaluation is None else [core.Sample(*evaluation, counts)]],

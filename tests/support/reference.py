@@ -21,6 +21,7 @@ class Recipe:
     outputs: int = 2
     trees: int = 10
     depth: int = 3
+    leaves: int = 0
     learning_rate: float = 0.1
     l2: float = 3.0
     shrink: float = 0.0
@@ -39,6 +40,7 @@ class Chain:
 
     feature: list = field(default_factory=list)
     threshold: list = field(default_factory=list)
+    parent: list = field(default_factory=list)
     leaf: list = field(default_factory=list)
 
 
@@ -155,33 +157,80 @@ def rounded(gradient, keys, seed, tree):
     return integers, unit
 
 
-def choose_tree(recipe, bins, integers, unit, weight, in_sample, l2, deviation, seed, tree):
-    """Return the splits of all levels, each with the best total score over all leaves, and the leaf of each row."""
-    squares = (integers[in_sample] ** 2).sum(axis=0)
-    importance = 1 / np.maximum(squares, 1) if recipe.objective == "normal" else unit.astype(float) ** 2
-    deviation *= np.sqrt((importance * squares).sum())
-    leaf = np.zeros(len(bins), dtype=int)
-    features, thresholds = [], []
-    for level in range(recipe.depth):
+@dataclass
+class Scores:
+    """Scores of the candidate splits of one tree."""
+
+    recipe: Recipe
+    bins: np.ndarray
+    integers: np.ndarray
+    weight: np.ndarray
+    in_sample: np.ndarray
+    importance: np.ndarray
+    l2: float
+    deviation: float
+    seed: int
+    tree: int
+
+    def of_rows(self, rows):
+        """Return the score of the rows of a leaf."""
+        total = max(self.weight[rows].sum() + self.l2, 1e-20)
+        return (self.importance * self.integers[rows].sum(axis=0).astype(float) ** 2).sum() / total
+
+    def best_split(self, leaves, node):
+        """Return score, feature and threshold of the best split, common to all leaves; the score is its noisy root."""
         best = (-1e30, 0, 255)
-        keys = noise_key(seed, tree, SPLIT_SCORES, level)
-        for f in range(bins.shape[1]):
-            for t in range(bins[:, f].min(), bins[:, f].max()):
-                side = bins[:, f] > t
-                score = 0.0
-                for number in range(1 << level):
-                    for rows in (in_sample & (leaf == number) & ~side, in_sample & (leaf == number) & side):
-                        total = max(weight[rows].sum() + l2, 1e-20)
-                        score += (importance * integers[rows].sum(axis=0).astype(float) ** 2).sum() / total
-                if deviation > 0:
+        keys = noise_key(self.seed, self.tree, SPLIT_SCORES, node)
+        for f in range(self.bins.shape[1]):
+            inside = self.bins[:, f] if len(leaves) > 1 or self.recipe.leaves == 0 else self.bins[leaves[0], f]
+            for t in range(inside.min(), inside.max()):
+                side = self.bins[:, f] > t
+                score = sum(self.of_rows(rows & part) for rows in leaves for part in (~side, side))
+                if self.deviation > 0:
                     noise = normal_pair(keys, np.array([f * 128 + t // 2], dtype=np.uint32))[t % 2][0]
-                    score = np.sqrt(score) + deviation * noise
+                    score = np.sqrt(score) + self.deviation * noise
                 if score > best[0] + 1e-6 * abs(best[0]):
                     best = (score, f, t)
-        features.append(best[1])
-        thresholds.append(best[2])
-        leaf |= (bins[:, best[1]] > best[2]).astype(int) << level
-    return features, thresholds, leaf
+        return best
+
+
+def choose_symmetric_tree(scores):
+    """Return the splits of all levels, each with the best total score over all leaves, and the leaf of each row."""
+    leaf = np.zeros(len(scores.bins), dtype=int)
+    features, thresholds = [], []
+    for level in range(scores.recipe.depth):
+        leaves = [scores.in_sample & (leaf == number) for number in range(1 << level)]
+        _, f, t = scores.best_split(leaves, level)
+        features.append(f)
+        thresholds.append(t)
+        leaf |= (scores.bins[:, f] > t).astype(int) << level
+    return features, thresholds, [], leaf
+
+
+def choose_leafwise_tree(scores):
+    """Return the splits, each of the leaf that gains most, the leaves that they divide, and the leaf of each row."""
+    splits = scores.recipe.leaves - 1
+    leaf = np.zeros(len(scores.bins), dtype=int)
+    features, thresholds, parents = [0] * splits, [255] * splits, [255] * splits
+    candidates, depth = {}, {0: 0}
+    opened = [(0, 0)]
+    for split in range(splits):
+        for number, node in opened:
+            rows = scores.in_sample & (leaf == number)
+            candidates[number] = (0.0, 0, 255)
+            if depth[number] < scores.recipe.depth and rows.any():
+                score, f, t = scores.best_split([rows], node)
+                score = score * abs(score) if scores.deviation > 0 else score
+                candidates[number] = (score - scores.of_rows(rows), f, t)
+        number = max(candidates, key=lambda one: candidates[one][0])
+        gain, f, t = candidates[number]
+        if gain <= 0:
+            break
+        features[split], thresholds[split], parents[split] = f, t, number
+        leaf[(leaf == number) & (scores.bins[:, f] > t)] = split + 1
+        depth[number] = depth[split + 1] = depth[number] + 1
+        opened = [(number, 2 * split + 1), (split + 1, 2 * split + 2)]
+    return features, thresholds, parents, leaf
 
 
 def train(bins, y, weight, keys, recipe, seed):
@@ -205,12 +254,19 @@ def train(bins, y, weight, keys, recipe, seed):
         part = min(1.0, recipe.structure_rows / n) if recipe.structure_rows else 1.0
         in_sample = (drawn_weight > 0) & (bits(noise_key(seed, tree, STRUCTURE, 0), keys) < part * 2.0**32)
         integers, unit = rounded(gradient, keys, seed, tree)
-        features, thresholds, leaf = choose_tree(
-            recipe, bins, integers, unit, drawn_weight, in_sample, recipe.l2 * part,
-            score_noise(recipe, weight.sum(), tree) / np.sqrt(weight.sum() * part * recipe.subsample), seed, tree,
-        )  # fmt: skip
-        sums = np.array([gradient[leaf == number].sum(axis=0) for number in range(1 << recipe.depth)])
-        sizes = np.array([drawn_weight[leaf == number].sum() for number in range(1 << recipe.depth)])
+        squares = (integers[in_sample] ** 2).sum(axis=0)
+        importance = 1 / np.maximum(squares, 1) if recipe.objective == "normal" else unit.astype(float) ** 2
+        deviation = score_noise(recipe, weight.sum(), tree) * np.sqrt(
+            (importance * squares).sum() / (weight.sum() * part * recipe.subsample)
+        )
+        scores = Scores(
+            recipe, bins, integers, drawn_weight, in_sample, importance, recipe.l2 * part, deviation, seed, tree
+        )
+        choose = choose_leafwise_tree if recipe.leaves else choose_symmetric_tree
+        features, thresholds, parents, leaf = choose(scores)
+        n_leaves = recipe.leaves or 1 << recipe.depth
+        sums = np.array([gradient[leaf == number].sum(axis=0) for number in range(n_leaves)])
+        sizes = np.array([drawn_weight[leaf == number].sum() for number in range(n_leaves)])
         values = -rate * mean_gradient(sums, sizes[:, None] + recipe.l2)
         decay = 1 - recipe.shrink * rate
         moved = decay * moved + values[leaf]
@@ -220,6 +276,7 @@ def train(bins, y, weight, keys, recipe, seed):
         )
         chain.feature.append(features)
         chain.threshold.append(thresholds)
+        chain.parent.append(parents)
         chain.leaf.append(values)
     return chain
 

@@ -70,7 +70,14 @@ class ToyEngine:
     quantiles: int = 19  # the engine's own parameter: number of possible splits per column
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        unsupported=("max_depth", "max_bins", "random_strength", "structure_rows", "early_stopping_rounds"),
+        unsupported=(
+            "max_depth",
+            "max_leaves",
+            "max_bins",
+            "random_strength",
+            "structure_rows",
+            "early_stopping_rounds",
+        ),
         evaluation_set=False,
     )
 

@@ -16,7 +16,7 @@ bootstrap independent chains          each chain is trained on a bootstrap sampl
 
 import numbers
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 import joblib
@@ -24,10 +24,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from epiboost._binning.bins import MAX_BINS
+from epiboost._boosting.capacity import AUTO, MAX_DEPTH, MAX_LEAVES, Auto, Capacity
 from epiboost._boosting.truncation import virtual_prefixes
 
 EnsembleKind = Literal["single", "sgb", "sglb", "virtual", "bootstrap"]
-MAX_DEPTH = 8
 ON_CLUSTER = "dask"
 """The ``n_jobs`` that trains members on a Dask cluster."""
 _MAX_INT = 2**31 - 1
@@ -45,8 +45,10 @@ class MemberSpec:
         Number of trees.
     learning_rate : float
         Learning rate, before `step_sizes` divides it by the curvature of the loss.
-    max_depth : int
-        Levels of a tree.
+    max_depth : int or None
+        Levels of a symmetric tree, bound on those of a leaf-wise tree; None for no bound.
+    max_leaves : int or None
+        Leaves of a leaf-wise tree; None for symmetric trees.
     l2 : float
         L2 regularisation of leaf values.
     max_bins : int
@@ -72,7 +74,8 @@ class MemberSpec:
     seed: int
     n_estimators: int
     learning_rate: float
-    max_depth: int
+    max_depth: int | None
+    max_leaves: int | None
     l2: float
     max_bins: int
     subsample: float
@@ -90,9 +93,10 @@ class Recipe:
 
     ensemble: EnsembleKind = "sglb"
     n_members: int = 10
-    n_estimators: int = 1000
-    learning_rate: float = 0.1
-    max_depth: int = 6
+    n_estimators: int | Auto = AUTO
+    learning_rate: float | Auto = AUTO
+    max_depth: int | Auto | None = AUTO
+    max_leaves: int | Auto | None = AUTO
     subsample: float | None = None
     l2: float = 3.0
     max_bins: int = 255
@@ -108,10 +112,8 @@ class Recipe:
             message = f"ensemble must be one of {', '.join(map(repr, get_args(EnsembleKind)))}; got {self.ensemble!r}"
             raise ValueError(message)
         _require_integer("n_members", self.n_members, 1)
-        _require_integer("n_estimators", self.n_estimators, 1)
-        _require_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
+        self._check_capacity()
         _require_integer("max_bins", self.max_bins, 2, MAX_BINS)
-        _require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0)
         _require_number("l2", self.l2, at_least=0.0)
         _require_number("temperature", self.temperature, at_least=0.0)
         _require_number("random_strength", self.random_strength, at_least=0.0)
@@ -130,6 +132,10 @@ class Recipe:
         """Return the recipe in an estimator's parameters; parameters of other parts are ignored."""
         return cls(**{field.name: parameters[field.name] for field in fields(cls) if field.name in parameters})
 
+    def with_capacity(self, capacity: Capacity) -> "Recipe":
+        """Return the recipe with numbers in place of "auto"."""
+        return replace(self, **capacity.to_header())
+
     @property
     def n_chains(self) -> int:
         """Number of chains to train."""
@@ -143,7 +149,7 @@ class Recipe:
     @property
     def prefixes(self) -> tuple[int, ...] | None:
         """Tree counts of the members of a virtual ensemble; None if members are complete chains."""
-        return virtual_prefixes(self.n_estimators, self.n_members) if self.ensemble == "virtual" else None
+        return virtual_prefixes(int(self.n_estimators), self.n_members) if self.ensemble == "virtual" else None
 
     def specs(self, seed: int) -> tuple[MemberSpec, ...]:
         """Return one spec per chain; the first chains do not depend on the number of members."""
@@ -161,7 +167,8 @@ class Recipe:
                 seed=int(chain_seed),
                 n_estimators=int(self.n_estimators),
                 learning_rate=float(self.learning_rate),
-                max_depth=int(self.max_depth),
+                max_depth=None if self.max_depth is None else int(self.max_depth),
+                max_leaves=None if self.max_leaves in {None, AUTO} else int(self.max_leaves),
                 l2=float(self.l2),
                 max_bins=int(self.max_bins),
                 subsample=default_subsample if self.subsample is None else float(self.subsample),
@@ -175,6 +182,17 @@ class Recipe:
             for chain_seed in seeds.generate_state(n_chains, np.uint64)
         )
 
+    def _check_capacity(self) -> None:
+        is_leaf_wise = self.max_leaves not in {None, AUTO}
+        if self.n_estimators != AUTO:
+            _require_integer("n_estimators", self.n_estimators, 1)
+        if self.learning_rate != AUTO:
+            _require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0)
+        if is_leaf_wise:
+            _require_integer("max_leaves", self.max_leaves, 2, MAX_LEAVES)
+        if self.max_depth != AUTO and not (is_leaf_wise and self.max_depth is None):
+            _require_integer("max_depth", self.max_depth, 1, MAX_LEAVES if is_leaf_wise else MAX_DEPTH)
+
     def _check_virtual(self) -> None:
         if self.early_stopping_rounds is not None:
             message = (
@@ -182,6 +200,8 @@ class Recipe:
                 "would cut off; leave early_stopping_rounds at None, or use ensemble='sglb'"
             )
             raise ValueError(message)
+        if self.n_estimators == AUTO:
+            return
         second_half = self.n_estimators - self.n_estimators // 2
         if self.n_members > second_half:
             message = (

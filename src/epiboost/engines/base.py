@@ -122,17 +122,18 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subset:
-    """A chain that sees a part of the rows.
+    """Chains that see a part of the rows.
 
     Attributes
     ----------
     rows : array of int
-        Rows that it is trained on.
-    spec : MemberSpec
+        Rows that they are trained on.
+    specs : tuple of MemberSpec
+        One per chain; they differ in their seeds alone.
     """
 
     rows: Integers
-    spec: MemberSpec
+    specs: tuple[MemberSpec, ...]
 
 
 @runtime_checkable
@@ -142,32 +143,44 @@ class SubsetEngine(Engine, Protocol):
     def fit_subsets(
         self, data: Dataset, specs: Sequence[MemberSpec], subsets: Sequence[Subset], progress: Progress
     ) -> Sequence[Forest]:
-        """Train one chain per spec on all rows, and one per subset on its rows.
+        """Train one chain per spec on all rows, and the chains of each subset on its rows.
+
+        Parameters
+        ----------
+        data : Dataset
+        specs : sequence of MemberSpec
+            May be empty: then no chain sees all rows.
+        subsets : sequence of Subset
+        progress : callable
 
         Returns
         -------
         sequence of Forest
-            That of all rows, then those of the subsets, each the same as `Engine.fit` would return for these rows.
+            That of all rows, if there are specs, then those of the subsets, each the same as `Engine.fit` would return
+            for these rows.
         """
 
 
 def fit_subsets(
     engine: Engine, data: Dataset, specs: Sequence[MemberSpec], subsets: Sequence[Subset], progress: Progress
 ) -> Sequence[Forest]:
-    """Train one chain per spec on all rows, and one per subset on its rows, by any engine; see `SubsetEngine`."""
+    """Train chains on all rows and on subsets of them by any engine; see `SubsetEngine`."""
     if isinstance(engine, SubsetEngine):
         return engine.fit_subsets(data, specs, subsets, progress)
-    total = (len(specs) + len(subsets)) * specs[0].n_estimators
+    tasks = [(subset.rows, subset.specs) for subset in subsets]
+    total = sum(spec.n_estimators for part in (specs, *(of_task for _, of_task in tasks)) for spec in part)
     before = 0
 
     def report(done: int, _total: int, /) -> None:
         progress(before + done, total)
 
-    forests = [engine.fit(data, specs, report)]
-    before = len(specs) * specs[0].n_estimators
-    for subset in subsets:
-        forests.append(engine.fit(data.take(subset.rows), (subset.spec,), report))
-        before += subset.spec.n_estimators
+    forests = []
+    if specs:
+        forests.append(engine.fit(data, specs, report))
+        before += len(specs) * specs[0].n_estimators
+    for rows, of_task in tasks:
+        forests.append(engine.fit(data.take(rows), of_task, report))
+        before += len(of_task) * of_task[0].n_estimators
     return forests
 
 

@@ -18,18 +18,20 @@ namespace {
 
 using Progress = nb::typed<nb::callable, void(long)>;
 using TrainedArrays =
-    std::tuple<Result<std::uint16_t, 3>, Result<std::uint8_t, 3>, Result<float, 4>, Result<std::int32_t, 1>, Result<double, 2>>;
+    std::tuple<Result<std::uint16_t, 3>, Result<std::uint8_t, 3>, Result<std::uint8_t, 3>, Result<float, 4>, Result<std::int32_t, 1>, Result<double, 2>>;
 
-void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int trees, int depth, double learning_rate,
+void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int trees, int depth, int leaves, double learning_rate,
                  double l2, double shrink, double noise, double subsample, double variance_guard, double structure_rows,
                  double random_strength, double random_decay, int patience) {
     if (start.empty() || start.size() > max_outputs) throw std::invalid_argument("start: from 1 to 1024 outputs");
-    if (depth < 1 || depth > max_depth) throw std::invalid_argument("depth: from 1 to 8");
+    if (leaves == 0 && (depth < 1 || depth > max_depth)) throw std::invalid_argument("depth: from 1 to 8");
+    if (leaves != 0 && (leaves < 2 || leaves > max_leaves || depth < 1)) throw std::invalid_argument("leaves: from 2 to 255");
     new (self) ChainRecipe{.objective = static_cast<Objective>(objective),
                            .outputs = static_cast<int>(start.size()),
                            .start = std::move(start),
                            .trees = trees,
                            .depth = depth,
+                           .leaves = leaves,
                            .learning_rate = learning_rate,
                            .l2 = l2,
                            .shrink = shrink,
@@ -123,8 +125,8 @@ std::vector<Problem> problems_of(const std::vector<std::vector<const Sample*>>& 
     for (std::size_t i = 0; i < samples.size(); ++i) {
         const ChainRecipe* recipe = recipes[i];
         if (!recipe || recipe->trees != recipes[0]->trees || recipe->depth != recipes[0]->depth ||
-            recipe->outputs != recipes[0]->outputs) {
-            throw std::invalid_argument("recipes must have the same trees, depth and outputs");
+            recipe->leaves != recipes[0]->leaves || recipe->outputs != recipes[0]->outputs) {
+            throw std::invalid_argument("recipes must have the same trees, depth, leaves and outputs");
         }
         const Sample* evaluation = evaluations[i].empty() ? nullptr : evaluations[i][0];
         if (evaluations[i].empty() != evaluations[0].empty()) throw std::invalid_argument("all problems are evaluated, or none");
@@ -150,10 +152,11 @@ TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& sampl
     std::size_t members = 0;
     for (const Problem& problem : problems) members += problem.seeds.size();
     const std::size_t trees = recipe.trees;
-    const std::size_t depth = recipe.depth;
-    NewArray<std::uint16_t, 3> feature({members, trees, depth});
-    NewArray<std::uint8_t, 3> threshold({members, trees, depth});
-    NewArray<float, 4> leaf({members, trees, std::size_t{1} << depth, static_cast<std::size_t>(recipe.outputs)});
+    const auto splits = static_cast<std::size_t>(recipe.splits());
+    NewArray<std::uint16_t, 3> feature({members, trees, splits});
+    NewArray<std::uint8_t, 3> threshold({members, trees, splits});
+    NewArray<std::uint8_t, 3> parent({members, trees, recipe.is_symmetric() ? 0 : splits});
+    NewArray<float, 4> leaf({members, trees, static_cast<std::size_t>(recipe.leaf_count()), static_cast<std::size_t>(recipe.outputs)});
     NewArray<std::int32_t, 1> count({members});
     NewArray<double, 2> losses({members, evaluated ? trees : 0});
     std::fill_n(losses.data.get(), losses.size, std::nan(""));  // remains for trees that early stopping skips
@@ -173,11 +176,11 @@ TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& sampl
             }
         });
         finished = train(problems, threads, monitor,
-                         {feature.span(), threshold.span(), leaf.span(), count.span(), losses.span()});
+                         {feature.span(), threshold.span(), parent.span(), leaf.span(), count.span(), losses.span()});
     }
     if (failure) std::rethrow_exception(failure);
     if (!finished) throw std::runtime_error("training was stopped");
-    return {feature.release(), threshold.release(), leaf.release(), count.release(), losses.release()};
+    return {feature.release(), threshold.release(), parent.release(), leaf.release(), count.release(), losses.release()};
 }
 
 // Langevin noise of one tree and output: standard Normal numbers, one per key.
@@ -197,13 +200,14 @@ Result<float, 1> langevin_noise(std::uint64_t seed, std::uint64_t tree, Array<st
 void bind_training(nb::module_& module) {
     using namespace nb::literals;
     nb::class_<ChainRecipe>(module, "ChainRecipe")
-        .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "trees"_a, "depth"_a, "learning_rate"_a, "l2"_a,
+        .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "trees"_a, "depth"_a, "leaves"_a, "learning_rate"_a, "l2"_a,
              "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "random_strength"_a,
              "random_decay"_a, "patience"_a)
         .def_prop_ro("objective", [](const ChainRecipe& recipe) { return static_cast<int>(recipe.objective); })
         .def_ro("start", &ChainRecipe::start)
         .def_ro("trees", &ChainRecipe::trees)
         .def_ro("depth", &ChainRecipe::depth)
+        .def_ro("leaves", &ChainRecipe::leaves)
         .def_ro("learning_rate", &ChainRecipe::learning_rate)
         .def_ro("l2", &ChainRecipe::l2)
         .def_ro("shrink", &ChainRecipe::shrink)

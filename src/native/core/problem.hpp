@@ -12,7 +12,10 @@ namespace epiboost {
 // Rows are processed in blocks: 64 bins are one AVX-512 register and 64 comparisons are one 64-bit mask. Arrays with one
 // entry per row are padded to whole blocks.
 constexpr std::size_t block = 64;
-constexpr int max_depth = 8;  // a leaf index fits one byte
+constexpr int max_depth = 8;     // of symmetric trees: a leaf index fits one byte
+constexpr int max_leaves = 255;  // of leaf-wise trees: the last byte marks rows in no leaf, and splits that are not made
+constexpr int max_splits = max_leaves - 1;
+constexpr std::uint8_t no_leaf = 255;
 constexpr int max_outputs = 1024;
 
 enum class Objective : int { normal = 0, bernoulli = 1, categorical = 2 };
@@ -47,6 +50,7 @@ struct ChainRecipe {
     std::vector<float> start;     // score before the first tree, one per output; it is not shrunk
     int trees = 0;
     int depth = 6;
+    int leaves = 0;               // of a leaf-wise tree; 0 for symmetric trees
     double learning_rate = 0.1;
     double l2 = 3.0;
     double shrink = 0.0;          // gamma: each step multiplies the model by 1 - gamma * learning_rate
@@ -59,12 +63,16 @@ struct ChainRecipe {
     int patience = 0;             // trees without a better evaluation loss before a chain stops; 0 for no early stopping
 
     bool guards_variance() const { return objective == Objective::normal && variance_guard > 0.0; }
+    bool is_symmetric() const { return leaves == 0; }
+    int splits() const { return is_symmetric() ? depth : leaves - 1; }  // per tree
+    int leaf_count() const { return is_symmetric() ? 1 << depth : leaves; }
 };
 
-// Trees of all chains.
+// Trees of all chains. A symmetric tree has one split per level, a leaf-wise tree one per leaf but the first (core/leaves.hpp).
 struct TreeArrays {
-    std::span<std::uint16_t> feature;   // (members, trees, depth)
-    std::span<std::uint8_t> threshold;  // (members, trees, depth)
+    std::span<std::uint16_t> feature;   // (members, trees, splits)
+    std::span<std::uint8_t> threshold;  // (members, trees, splits)
+    std::span<std::uint8_t> parent;     // (members, trees, splits): the leaf that is split; empty for symmetric trees
     std::span<float> leaf;              // (members, trees, leaves, outputs)
     std::span<std::int32_t> count;      // (members): number of trees to keep
     std::span<double> evaluation;       // (members, trees): losses on the evaluation table; empty without one

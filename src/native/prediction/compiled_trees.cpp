@@ -30,8 +30,9 @@ std::int32_t to_integer(float value, float unit) {
 }  // namespace
 
 CompiledTrees::CompiledTrees(const ForestArrays& forest)
-    : members(forest.members), segments_per_chain(forest.segments), depth(forest.depth),
+    : members(forest.members), segments_per_chain(forest.segments), splits(forest.splits),
       outputs(forest.outputs), conditions(conditions_of(forest)) {
+    parent.reserve(forest.parent.size());
     for (std::size_t member = 0; member < forest.members; ++member) {
         std::size_t tree = 0;
         for (std::size_t segment = 0; segment < forest.segments; ++segment) {
@@ -49,9 +50,12 @@ CompiledTrees::CompiledTrees(const ForestArrays& forest)
 }
 
 void CompiledTrees::add_batch(const ForestArrays& forest, std::size_t first, std::size_t trees) {
-    const auto levels = static_cast<std::size_t>(depth);
-    batches.push_back({split.size() / levels, trees});
-    for (std::size_t i = first * levels; i < (first + trees) * levels; ++i) {
+    const auto per_tree = static_cast<std::size_t>(splits);
+    batches.push_back({split.size() / per_tree, trees});
+    if (!forest.parent.empty()) {
+        for (std::size_t tree = first; tree < first + trees; ++tree) add_children(forest.parent.data() + tree * per_tree);
+    }
+    for (std::size_t i = first * per_tree; i < (first + trees) * per_tree; ++i) {
         const Condition condition{forest.feature[i], forest.threshold[i]};
         const auto found = std::lower_bound(conditions.begin(), conditions.end(), condition);
         split.push_back(static_cast<std::uint32_t>(found - conditions.begin()));
@@ -66,7 +70,7 @@ void CompiledTrees::add_batch(const ForestArrays& forest, std::size_t first, std
     const float* units = unit.data() + unit.size() - width;
     const std::size_t start = value.size();
     for (std::size_t i = 0; i < trees * leaves() * width; ++i) value.push_back(to_integer(leaf[i], units[i % width]));
-    if (!uses_register_lookup(depth)) return;
+    if (!uses_register_lookup(*this)) return;
     halves.resize(halves.size() + trees * width);
     Halves* added = halves.data() + halves.size() - trees * width;
     for (std::size_t i = 0; i < trees * leaves() * width; ++i) {
@@ -74,6 +78,20 @@ void CompiledTrees::add_batch(const ForestArrays& forest, std::size_t first, std
         const std::size_t leaf_number = i / width % leaves();
         table.upper[leaf_number] = static_cast<std::int16_t>(value[start + i] >> half_bits);
         table.lower[leaf_number] = static_cast<std::int16_t>(value[start + i] & ((1 << half_bits) - 1));
+    }
+}
+
+// Adds the children of a leaf-wise tree's splits. Going backwards, `next` holds where a row in each leaf goes.
+void CompiledTrees::add_children(const std::uint8_t* of_tree) {
+    parent.insert(parent.end(), of_tree, of_tree + splits);
+    std::vector<std::int16_t> next(leaves());
+    for (std::size_t leaf = 0; leaf < next.size(); ++leaf) next[leaf] = static_cast<std::int16_t>(~static_cast<int>(leaf));
+    const std::size_t start = child.size();
+    child.resize(start + static_cast<std::size_t>(splits), Child{-1, -1});
+    for (int s = splits - 1; s >= 0; --s) {
+        if (of_tree[s] == no_leaf) continue;
+        child[start + static_cast<std::size_t>(s)] = {next[of_tree[s]], next[static_cast<std::size_t>(s) + 1]};
+        next[of_tree[s]] = static_cast<std::int16_t>(s);
     }
 }
 

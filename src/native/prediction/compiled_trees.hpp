@@ -29,10 +29,11 @@ struct ForestArrays {
     std::size_t members;
     std::size_t trees;     // allocated trees per member
     std::size_t segments;  // per member
-    int depth;
+    int splits;            // per tree: the levels of a symmetric tree, or the leaves but one of a leaf-wise tree
     int outputs;
-    std::span<const std::uint16_t> feature;   // (members, trees, depth)
-    std::span<const std::uint8_t> threshold;  // (members, trees, depth)
+    std::span<const std::uint16_t> feature;   // (members, trees, splits)
+    std::span<const std::uint8_t> threshold;  // (members, trees, splits)
+    std::span<const std::uint8_t> parent;     // (members, trees, splits): see core/leaves.hpp; empty for symmetric trees
     std::span<const float> leaf;              // (members, trees, leaves, outputs)
     std::span<const std::int32_t> end;        // (members, segments): one past the last tree of the segment
     std::span<const double> decay;            // (members, segments): factor on the score before the segment
@@ -47,6 +48,11 @@ struct CompiledTrees {
         std::uint8_t threshold;
         auto operator<=>(const Condition&) const = default;
     };
+    // Where a row goes from a split of a leaf-wise tree: to another split, or to a leaf, which is then `~leaf`.
+    struct Child {
+        std::int16_t below;
+        std::int16_t above;
+    };
     struct TreeBatch {
         std::size_t first;  // index of the first tree
         std::size_t trees;
@@ -59,22 +65,26 @@ struct CompiledTrees {
 
     explicit CompiledTrees(const ForestArrays& forest);
 
-    std::size_t leaves() const { return std::size_t{1} << depth; }
+    bool is_symmetric() const { return parent.empty(); }
+    std::size_t leaves() const { return is_symmetric() ? std::size_t{1} << splits : static_cast<std::size_t>(splits) + 1; }
 
     std::size_t members;
     std::size_t segments_per_chain;
-    int depth;
+    int splits;
     int outputs;
     std::vector<Condition> conditions;  // sorted
     std::vector<Segment> segments;      // (members, segments)
     std::vector<TreeBatch> batches;
     std::vector<float> unit;           // (batches, outputs)
-    std::vector<std::uint32_t> split;  // (trees, depth): indices of conditions
+    std::vector<std::uint32_t> split;  // (trees, splits): indices of conditions
+    std::vector<std::uint8_t> parent;  // (trees, splits); empty for symmetric trees
+    std::vector<Child> child;          // (trees, splits); empty for symmetric trees
     std::vector<std::int32_t> value;   // (trees, leaves, outputs)
     std::vector<Halves> halves;        // (trees, outputs); empty without register lookups
 
   private:
     void add_batch(const ForestArrays& forest, std::size_t first, std::size_t trees);
+    void add_children(const std::uint8_t* parent);
 };
 
 }  // namespace epiboost

@@ -25,11 +25,11 @@ namespace epiboost {
 constexpr std::size_t strip_blocks = 16;
 constexpr std::size_t strip_rows = strip_blocks * block;
 
-inline bool uses_register_lookup(int depth) {
+inline bool uses_register_lookup(const CompiledTrees& trees) {
 #if defined(__AVX512BW__)
-    return depth <= 6;
+    return trees.is_symmetric() && trees.splits <= 6;
 #else
-    static_cast<void>(depth);
+    static_cast<void>(trees);
     return false;
 #endif
 }
@@ -60,7 +60,7 @@ struct Strip {
     std::size_t blocks = 0;  // number of blocks in use
 
     Strip(const CompiledTrees& trees, std::size_t columns)
-        : bins(columns * strip_blocks), above(uses_register_lookup(trees.depth) ? trees.conditions.size() : 0),
+        : bins(columns * strip_blocks), above(uses_register_lookup(trees) ? trees.conditions.size() : 0),
           sums(static_cast<std::size_t>(trees.outputs) * strip_rows), columns(columns) {}
 
     std::uint8_t& bin(std::size_t row, std::size_t column) {
@@ -72,18 +72,24 @@ struct Strip {
 inline void add_batch_portable(const CompiledTrees& trees, std::size_t number, Strip& strip) {
     const auto [first, count] = trees.batches[number];
     const auto width = static_cast<std::size_t>(trees.outputs);
+    const auto splits = static_cast<std::size_t>(trees.splits);
     std::vector<std::int32_t> integers(width * block);
+    CompiledTrees::Condition condition[max_splits];
+    std::uint8_t threshold[max_splits];
     for (std::size_t b = 0; b < strip.blocks; ++b) {
         std::fill(integers.begin(), integers.end(), 0);
         for (std::size_t tree = first; tree < first + count; ++tree) {
-            CompiledTrees::Condition condition[max_depth];
-            std::uint8_t threshold[max_depth];
-            for (int level = 0; level < trees.depth; ++level) {
-                condition[level] = trees.conditions[trees.split[tree * trees.depth + level]];
-                threshold[level] = condition[level].threshold;
+            for (std::size_t s = 0; s < splits; ++s) {
+                condition[s] = trees.conditions[trees.split[tree * splits + s]];
+                threshold[s] = condition[s].threshold;
             }
             std::uint8_t index[block];
-            find_leaves([&](int level) { return strip.block_bins(b, condition[level].feature); }, threshold, trees.depth, index);
+            const auto column = [&](int s) { return strip.block_bins(b, condition[s].feature); };
+            if (trees.is_symmetric()) {
+                find_leaves(column, threshold, trees.splits, index);
+            } else {
+                follow_splits(column, threshold, trees.parent.data() + tree * splits, trees.splits, index);
+            }
             const std::int32_t* value = trees.value.data() + tree * trees.leaves() * width;
             for (std::size_t k = 0; k < width; ++k) {
                 std::int32_t* __restrict sum = integers.data() + k * block;
@@ -206,7 +212,7 @@ void add_batch_avx512(const CompiledTrees& trees, std::size_t number, Strip& str
 // Computes what all batches need from the bins of a strip.
 inline void prepare(const CompiledTrees& trees, Strip& strip) {
 #if defined(__AVX512BW__)
-    if (uses_register_lookup(trees.depth)) evaluate_conditions(trees, strip);
+    if (uses_register_lookup(trees)) evaluate_conditions(trees, strip);
 #else
     static_cast<void>(trees);
     static_cast<void>(strip);
@@ -216,7 +222,7 @@ inline void prepare(const CompiledTrees& trees, Strip& strip) {
 // Adds the leaf values of a batch to the sums of a strip's rows.
 inline void add_batch(const CompiledTrees& trees, std::size_t number, Strip& strip) {
 #if defined(__AVX512BW__)
-    switch (trees.depth) {
+    switch (trees.is_symmetric() ? trees.splits : 0) {
         case 1: return add_batch_avx512<1>(trees, number, strip);
         case 2: return add_batch_avx512<2>(trees, number, strip);
         case 3: return add_batch_avx512<3>(trees, number, strip);
@@ -234,12 +240,19 @@ inline void add_batch_to_row(const CompiledTrees& trees, std::size_t number, con
                              float* sums) {
     const auto [first, count] = trees.batches[number];
     const auto width = static_cast<std::size_t>(trees.outputs);
-    const auto levels = static_cast<std::size_t>(trees.depth);
+    const auto splits = static_cast<std::size_t>(trees.splits);
     const std::int32_t* leaf[trees_per_batch];  // all are found first, so that their cache misses overlap
-    const std::uint32_t* split = trees.split.data() + first * levels;
-    for (std::size_t tree = 0; tree < count; ++tree, split += levels) {
+    const std::uint32_t* split = trees.split.data() + first * splits;
+    for (std::size_t tree = 0; tree < count; ++tree, split += splits) {
         std::size_t index = 0;
-        for (std::size_t level = 0; level < levels; ++level) index |= static_cast<std::size_t>(above[split[level]]) << level;
+        if (trees.is_symmetric()) {
+            for (std::size_t level = 0; level < splits; ++level) index |= static_cast<std::size_t>(above[split[level]]) << level;
+        } else {
+            const CompiledTrees::Child* child = trees.child.data() + (first + tree) * splits;
+            int at = 0;
+            while (at >= 0) at = above[split[at]] ? child[at].above : child[at].below;
+            index = static_cast<std::size_t>(~at);
+        }
         leaf[tree] = trees.value.data() + ((first + tree) * trees.leaves() + index) * width;
         __builtin_prefetch(leaf[tree]);
     }

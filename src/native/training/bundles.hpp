@@ -38,15 +38,24 @@ class Bundles {
     // Whether summing this many rows by shared bytes saves more additions than splitting the joint histograms costs.
     bool is_faster(std::size_t rows) const { return rows * (table_.columns - unbundled_ - shared_.size()) > cells_; }
 
-    // Splits the joint histograms of the shared bytes, of shape (shared, stride, width), into those of their columns. These
-    // have `size` words each and start at `histogram`. The joint histograms are overwritten.
-    template <class Word>
-    void unbundle(Word* joint, std::size_t width, std::size_t size, Word* histogram) const {
+    // Largest number of bins of a column that shares a byte; 0 without such columns.
+    std::size_t most_bins() const {
+        std::size_t most = 0;
+        for (const Bundle& bundle : shared_) {
+            for (const Digit& digit : bundle.digits) most = std::max(most, digit.first + digit.radix);
+        }
+        return most;
+    }
+
+    // Splits the joint histograms of the shared bytes, of shape (shared, stride, width), into those of their columns, to which
+    // `histogram_of(column)` points. The joint histograms are overwritten.
+    template <class Word, class Histograms>
+    void unbundle(Word* joint, std::size_t width, const Histograms& histogram_of) const {
         for (const Bundle& bundle : shared_) {
             std::size_t cells = bundle.cells;
             for (const Digit& digit : bundle.digits) {  // after each digit, `joint` is the histogram of the remaining ones
                 cells /= digit.radix;
-                Word* column = histogram + position_[digit.column] * size + digit.first * width;
+                Word* column = histogram_of(digit.column) + digit.first * width;
                 for (std::size_t value = 0; value < digit.radix; ++value) {
                     add_cells(joint + value * cells * width, cells, width, column + value * width);
                     if (value > 0) add_words(joint + value * cells * width, cells * width, joint);

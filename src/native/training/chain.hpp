@@ -1,9 +1,9 @@
-// Trains one member: a chain of symmetric trees, F(t) = (1 - gamma * rate) F(t - 1) + rate * h(t).
+// Trains one member: a chain of trees, F(t) = (1 - gamma * rate) F(t - 1) + rate * h(t).
 //
 // Every thread of a group runs `Chain::run` on its share of the rows. Each tree takes these steps, each in a file of its own:
 //   gradients     of all rows, with Langevin noise
 //   split_sample  the rows that choose the splits, their gradients rounded to small integers
-//   grower        the splits, level by level, from histograms
+//   growers       the splits, from histograms: symmetric_grower level by level, leafwise_grower leaf by leaf
 //   leaf_values   from the unrounded gradients of all rows
 // Then the score of every row is updated with the value of its leaf. All sums are of integers and all maxima are exact, so
 // the number of threads and the order of rows do not change the result.
@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "core/leaf_lookup.hpp"
@@ -20,9 +21,10 @@
 #include "core/thread_group.hpp"
 #include "training/context.hpp"
 #include "training/gradients.hpp"
-#include "training/grower.hpp"
 #include "training/leaf_values.hpp"
+#include "training/leafwise_grower.hpp"
 #include "training/split_sample.hpp"
+#include "training/symmetric_grower.hpp"
 
 namespace epiboost {
 
@@ -30,6 +32,7 @@ namespace epiboost {
 struct ChainOutput {
     std::uint16_t* feature;
     std::uint8_t* threshold;
+    std::uint8_t* parent;  // null for symmetric trees
     float* leaf;
     std::int32_t* count;
     double* evaluation;
@@ -40,8 +43,13 @@ class Chain {
   public:
     Chain(const TrainingContext& context, std::uint64_t seed, int threads, ChainOutput output)
         : context_(context), recipe_(context.recipe), output_(output), rows_(padded(context.table.rows)),
-          gradients_(context, seed, threads), sample_(context, seed, threads), grower_(context, seed, threads),
+          gradients_(context, seed, threads), sample_(context, seed, threads),
           leaf_values_(context, threads), scores_(rows_ * recipe_.outputs, 0.0f) {
+        if (recipe_.is_symmetric()) {
+            grower_.template emplace<SymmetricGrower<Layout>>(context, seed, threads);
+        } else {
+            grower_.template emplace<LeafwiseGrower<Layout>>(context, seed, threads);
+        }
         if (recipe_.guards_variance()) leave_one_out_.assign(rows_, 0.0f);
         if (context.evaluation_table) {
             const std::size_t n = padded(context.evaluation_table->rows);
@@ -60,8 +68,8 @@ class Chain {
             group.barrier();
             sample_.prepare(group, tree, gradients_);
             if (group.rank == 0) leaf_values_.set_scale(gradients_);
-            if (!grower_.grow(group, tree, sample_, monitor, polls)) return;
-            leaf_values_.sum(group, gradients_, grower_.splits(group));
+            if (!grow(group, tree, monitor, polls)) return;
+            leaf_values_.sum(group, gradients_, splits(group));
             group.barrier();
             update_scores(group, tree);
             if (context_.evaluation_table) {
@@ -78,6 +86,20 @@ class Chain {
     }
 
   private:
+    using AnyGrower = std::variant<std::monostate, SymmetricGrower<Layout>, LeafwiseGrower<Layout>>;
+
+    bool grow(ThreadGroup group, int tree, TrainingMonitor& monitor, bool polls) {
+        if (auto* symmetric = std::get_if<SymmetricGrower<Layout>>(&grower_)) {
+            return symmetric->grow(group, tree, sample_, monitor, polls);
+        }
+        return std::get<LeafwiseGrower<Layout>>(grower_).grow(group, tree, sample_, monitor, polls);
+    }
+
+    const Splits& splits(ThreadGroup group) const {
+        if (const auto* symmetric = std::get_if<SymmetricGrower<Layout>>(&grower_)) return symmetric->splits(group);
+        return std::get<LeafwiseGrower<Layout>>(grower_).splits(group);
+    }
+
     static constexpr double min_decay = 0x1p-20;  // far from overflow, and so rare that rescaling costs nothing
 
     // c^t since the scores were last rescaled. Every thread computes the same number.
@@ -104,7 +126,7 @@ class Chain {
     void update_scores(ThreadGroup group, int tree) {
         const LeafValues::Result leaves = leaf_values_.result();
         const float scale = static_cast<float>(1.0 / decay_after(tree + 1));
-        if (group.rank == 0) store_tree(tree, grower_.splits(group), leaves.value);
+        if (group.rank == 0) store_tree(tree, splits(group), leaves.value);
         if (!leave_one_out_.empty()) update_leave_one_out(group, leaves, scale, scores(tree));
         const std::size_t count = leaves.weight.size();
         std::vector<float> steps(leaves.value.size());  // by output, in the units of the stored scores
@@ -116,17 +138,16 @@ class Chain {
         }
         if (!context_.evaluation_table) return;
         const Table& table = *context_.evaluation_table;
-        const Splits& splits = grower_.splits(group);
+        const Splits& splits = this->splits(group);
         std::uint8_t leaf[block];
         for (std::size_t b = group.begin(block_losses_.size()); b < group.end(block_losses_.size()); ++b) {
-            find_leaves([&](int level) { return table.column(splits.feature[level]) + b * block; }, splits.threshold,
-                        recipe_.depth, leaf);
+            splits.find_leaves_of(table, b * block, recipe_, leaf);
             update_block(leaf, steps, evaluation_scores_.data() + b * block, padded(table.rows));
         }
     }
 
     void update_block(const std::uint8_t* leaf, const std::vector<float>& steps, float* scores, std::size_t stride) const {
-        const int leaves = 1 << recipe_.depth;
+        const int leaves = recipe_.leaf_count();
         for (int k = 0; k < recipe_.outputs; ++k) {
             float found[block];
             look_up(steps.data() + k * leaves, leaves, leaf, found);
@@ -146,7 +167,7 @@ class Chain {
             gradient[leaf] = static_cast<float>(leaves.gradient[leaf * recipe_.outputs]);
             size[leaf] = static_cast<float>(leaves.weight[leaf] + recipe_.l2);
         }
-        const int count = 1 << recipe_.depth;
+        const int count = recipe_.leaf_count();
         for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
             const std::size_t row = b * block;
             float leaf_gradient[block];
@@ -167,8 +188,10 @@ class Chain {
     }
 
     void store_tree(int tree, const Splits& splits, const std::vector<float>& value) {
-        std::copy_n(splits.feature, recipe_.depth, output_.feature + static_cast<std::size_t>(tree) * recipe_.depth);
-        std::copy_n(splits.threshold, recipe_.depth, output_.threshold + static_cast<std::size_t>(tree) * recipe_.depth);
+        const auto count = static_cast<std::size_t>(recipe_.splits());
+        std::copy_n(splits.feature, count, output_.feature + tree * count);
+        std::copy_n(splits.threshold, count, output_.threshold + tree * count);
+        if (output_.parent != nullptr) std::copy_n(splits.parent, count, output_.parent + tree * count);
         std::copy(value.begin(), value.end(), output_.leaf + static_cast<std::size_t>(tree) * value.size());
     }
 
@@ -201,7 +224,7 @@ class Chain {
     std::size_t rows_;
     Gradients gradients_;
     SplitSample<Layout> sample_;
-    Grower<Layout> grower_;
+    AnyGrower grower_;
     LeafValues leaf_values_;
     std::vector<float> scores_;             // (outputs, rows), as F / c^t and without the start
     std::vector<float> leave_one_out_;             // (rows): leave-one-out scores of the mean

@@ -18,6 +18,18 @@ namespace epiboost {
 
 constexpr int max_bins = 256;  // a bin is one byte
 
+// Lowest and highest cell of a histogram that hold rows. `is_empty(b)` says whether cell b holds none.
+struct Occupied {
+    int lowest;
+    int highest;
+
+    template <class IsEmpty>
+    Occupied(int cells, const IsEmpty& is_empty) : lowest(0), highest(cells - 1) {
+        while (lowest < highest && is_empty(lowest)) ++lowest;
+        while (highest > lowest && is_empty(highest)) --highest;
+    }
+};
+
 // Layout for one output: gradient in the upper half of a word, weight in the lower half.
 struct PackedOne {
     using Word = std::int64_t;
@@ -34,6 +46,10 @@ struct PackedOne {
         Word sum = 0;
         for (int b = 0; b < bins; ++b) sum += histogram[b];
         return static_cast<std::int32_t>(sum);
+    }
+
+    static Occupied occupied(const Word* histogram, int cells, int) {
+        return {cells, [&](int b) { return histogram[b] == 0; }};
     }
 
     static void scan(const Word* histogram, int stride, int, std::int32_t (*running)[max_bins]) {
@@ -85,6 +101,10 @@ struct PackedTwo {
         return sum & 0xffff;
     }
 
+    static Occupied occupied(const Word* histogram, int cells, int) {
+        return {cells, [&](int b) { return histogram[b] == 0; }};
+    }
+
     struct Parts {
         std::int32_t first;
         std::int32_t second;
@@ -123,6 +143,10 @@ struct Lanes {
         std::int64_t sum = 0;
         for (int b = 0; b < bins; ++b) sum += histogram[b * words(outputs) + outputs];
         return sum;
+    }
+
+    static Occupied occupied(const Word* histogram, int cells, int outputs) {
+        return {cells, [&](int b) { return histogram[b * words(outputs) + outputs] == 0; }};
     }
 
     static void scan(const Word* histogram, int stride, int outputs, std::int32_t (*running)[max_bins]) {

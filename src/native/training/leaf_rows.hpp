@@ -99,7 +99,6 @@ class LeafRows {
     }
 
   private:
-    static constexpr std::uint8_t no_leaf = 0x80;  // rows are listed before the last split, when there are at most 128 leaves
     static constexpr int spare = 4;  // entries written at once
 
     std::size_t first_ = 0;

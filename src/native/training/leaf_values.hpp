@@ -8,18 +8,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/leaves.hpp"
 #include "core/thread_group.hpp"
 #include "training/context.hpp"
 #include "training/gradients.hpp"
-#include "training/grower.hpp"
+#include "training/splits.hpp"
 
 namespace epiboost {
 
 class LeafValues {
   public:
     LeafValues(const TrainingContext& context, int threads)
-        : context_(context), outputs_(context.recipe.outputs), leaves_(1 << context.recipe.depth),
+        : context_(context), outputs_(context.recipe.outputs), leaves_(context.recipe.leaf_count()),
           leaf_(padded(context.table.rows)), sums_(threads, std::vector<std::int64_t>(copies * leaves_ * (outputs_ + 1))),
           scale_(outputs_ + 1) {}
 
@@ -47,8 +46,7 @@ class LeafValues {
         for (std::size_t b = group.begin(leaf_.size() / block); b < group.end(leaf_.size() / block); ++b) {
             const std::size_t row = b * block;
             std::uint8_t* leaf = leaf_.data() + row;
-            find_leaves([&](int level) { return context_.table.column(splits.feature[level]) + row; }, splits.threshold,
-                        context_.recipe.depth, leaf);
+            splits.find_leaves_of(context_.table, row, context_.recipe, leaf);
             for (int k = 0; k < width; ++k) {
                 const float* __restrict values = (k < outputs_ ? gradients.of(k) : gradients.weight()) + row;
                 std::int32_t* __restrict lane = fixed.data() + k * block;

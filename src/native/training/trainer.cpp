@@ -41,12 +41,19 @@ void poll_until_done(TrainingMonitor& monitor, const std::atomic<int>& busy) {
 // Destination of a member's trees. Trees that are not grown because of early stopping have no splits and values of zero.
 ChainOutput output_of(const TreeArrays& trees, const ChainRecipe& recipe, std::size_t member) {
     const std::size_t first = member * recipe.trees;
-    const std::size_t leaf_values = (std::size_t{1} << recipe.depth) * recipe.outputs;
-    std::fill_n(trees.feature.data() + first * recipe.depth, recipe.trees * recipe.depth, std::uint16_t{0});
-    std::fill_n(trees.threshold.data() + first * recipe.depth, recipe.trees * recipe.depth, std::uint8_t{255});
+    const auto splits = static_cast<std::size_t>(recipe.splits());
+    const auto leaf_values = static_cast<std::size_t>(recipe.leaf_count()) * recipe.outputs;
+    std::fill_n(trees.feature.data() + first * splits, recipe.trees * splits, std::uint16_t{0});
+    std::fill_n(trees.threshold.data() + first * splits, recipe.trees * splits, std::uint8_t{255});
     std::fill_n(trees.leaf.data() + first * leaf_values, recipe.trees * leaf_values, 0.0f);
-    return {trees.feature.data() + first * recipe.depth, trees.threshold.data() + first * recipe.depth,
-            trees.leaf.data() + first * leaf_values, trees.count.data() + member, trees.evaluation.data() + first};
+    std::uint8_t* parent = recipe.is_symmetric() ? nullptr : trees.parent.data() + first * splits;
+    if (parent != nullptr) std::fill_n(parent, recipe.trees * splits, no_leaf);
+    return {trees.feature.data() + first * splits,
+            trees.threshold.data() + first * splits,
+            parent,
+            trees.leaf.data() + first * leaf_values,
+            trees.count.data() + member,
+            trees.evaluation.data() + first};
 }
 
 // Trains members in parallel with one thread each. The calling thread polls the monitor until the last one is done.

@@ -75,6 +75,12 @@ CASES = {
     "single precision": lambda **options: EpiBoostRegressor(**options).fit(
         table(ROWS)[0].astype(np.float32), table(ROWS)[1]
     ),
+    "leaf-wise": regressor(max_depth=None, max_leaves=40),
+    "leaf-wise, many rows": regressor(MANY_ROWS, n_members=3, max_depth=None, max_leaves=40),
+    "leaf-wise, sgb": regressor(max_depth=5, max_leaves=12, ensemble="sgb"),
+    "leaf-wise, 6 classes": lambda **options: EpiBoostClassifier(
+        **{**options, "max_depth": None, "max_leaves": 40}
+    ).fit(*table(ROWS, 6)),
     "many columns": lambda **options: EpiBoostRegressor(**options).fit(*table(300, features=70)),
     "early stopping": stopped_early,
 }
@@ -82,7 +88,7 @@ CASES = {
 
 def fit_case(case, n_jobs):
     """Train the model of a case; five members do not divide evenly among two or four threads."""
-    return CASES[case](n_members=5, n_estimators=5, max_depth=4, n_jobs=n_jobs, random_state=3)
+    return CASES[case](n_members=5, n_estimators=5, learning_rate=0.1, max_depth=4, n_jobs=n_jobs, random_state=3)
 
 
 def bits_of(case, model):

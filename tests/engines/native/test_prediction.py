@@ -8,14 +8,16 @@ from epiboost import EpiBoostClassifier, EpiBoostRegressor
 MEMBERS, TREES, ROWS = 2, 37, 300
 
 
-def forest_of(depth, classes):
+def forest_of(depth, classes, leaves=None):
     rng = np.random.default_rng(depth)
     X = rng.normal(size=(ROWS, 5))
     X[rng.random(X.shape) < 0.05] = np.nan
     signal = np.nan_to_num(X) @ [1.0, -2.0, 0.5, 0.0, 1.0] + np.nan_to_num(X[:, 0] * X[:, 1])
     estimator = EpiBoostClassifier if classes else EpiBoostRegressor
     y = np.digitize(signal, np.quantile(signal, np.arange(1, classes) / classes)) if classes else 1e3 * signal
-    model = estimator(n_members=MEMBERS, n_estimators=TREES, max_depth=depth, random_state=0, n_jobs=1)
+    model = estimator(
+        n_members=MEMBERS, n_estimators=TREES, max_depth=depth, max_leaves=leaves, random_state=0, n_jobs=1
+    )
     return model.fit(X, y).forest_, X
 
 
@@ -26,16 +28,30 @@ def raw_scores(forest, X, trees):
     for member in range(MEMBERS):
         for tree in range(trees):
             above = bins[:, forest.feature[member, tree]] > forest.threshold[member, tree]
-            leaf = above @ (1 << np.arange(above.shape[1]))
+            if forest.parent.size:
+                leaf = follow(forest.parent[member, tree], above)
+            else:
+                leaf = above @ (1 << np.arange(above.shape[1]))
             scores[member] = forest.decay * scores[member] + forest.leaf[member, tree, leaf]
     return scores + forest.objective.start
 
 
+def follow(parent, above):
+    """Return the leaf of each row in a leaf-wise tree."""
+    leaf = np.zeros(len(above), dtype=int)
+    for split, divided in enumerate(parent):
+        leaf[(leaf == divided) & above[:, split]] = split + 1
+    return leaf
+
+
+SIZES = [*((depth, None) for depth in range(1, 9)), (None, 2), (None, 40), (5, 255)]
+
+
 @pytest.mark.parametrize("classes", [0, 2, 3, 4, 7])
-@pytest.mark.parametrize("depth", range(1, 9))
+@pytest.mark.parametrize(("depth", "leaves"), SIZES)
 @pytest.mark.usefixtures("core")
-def test_parameters_follow_from_the_sum_of_leaf_values(depth, classes):
-    forest, X = forest_of(depth, classes)
+def test_parameters_follow_from_the_sum_of_leaf_values(depth, leaves, classes):
+    forest, X = forest_of(depth, classes, leaves)
     for prefixes in (None, (5, 16, 17, TREES)):
         parameters = forest.predict(X, prefixes=prefixes)
         for i, trees in enumerate(prefixes or (TREES,)):
@@ -55,10 +71,10 @@ def test_parameters_follow_from_the_sum_of_leaf_values(depth, classes):
 
 
 @pytest.mark.parametrize("classes", [0, 2, 5])
-@pytest.mark.parametrize("depth", [2, 6, 7])
+@pytest.mark.parametrize(("depth", "leaves"), [(2, None), (6, None), (7, None), (None, 3), (None, 255)])
 @pytest.mark.usefixtures("core")
-def test_a_row_has_the_same_bits_alone_and_in_a_table(depth, classes):
-    forest, X = forest_of(depth, classes)
+def test_a_row_has_the_same_bits_alone_and_in_a_table(depth, leaves, classes):
+    forest, X = forest_of(depth, classes, leaves)
     expected = forest.predict(X)
     for rows in (slice(0, 1), slice(7, 10), slice(64, 133), slice(299, 300)):
         np.testing.assert_array_equal(forest.predict(X[rows]), expected[:, rows])

@@ -22,11 +22,12 @@ ENSEMBLES = {
 
 
 def assert_trees_equal(trained, sample, recipe):
-    feature, threshold, leaf, *_ = trained
+    feature, threshold, parent, leaf, *_ = trained
     codes, y, weight, keys = sample
     expected = reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99)
     np.testing.assert_array_equal(feature[0], expected.feature)
     np.testing.assert_array_equal(threshold[0], expected.threshold)
+    np.testing.assert_array_equal(parent[0], expected.parent)
     np.testing.assert_allclose(leaf[0], expected.leaf, rtol=2e-6, atol=1e-7)
 
 
@@ -38,8 +39,41 @@ def test_trees_equal_those_of_the_reference(core, objective, ensemble, weights, 
     sample, counts = small_table(objective, weights, missing=missing)
     recipe = recipe_of(objective, **ENSEMBLES[ensemble])
     trained = train(core, sample, counts, recipe)
-    assert trained[3].tolist() == [recipe.trees]
+    assert trained[4].tolist() == [recipe.trees]
     assert_trees_equal(trained, sample, recipe)
+
+
+@pytest.mark.parametrize("leaves", [2, 7, 16])
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_leafwise_trees_equal_those_of_the_reference(core, objective, ensemble, leaves):
+    sample, counts = small_table(objective, "integer" if leaves == 7 else "real", missing=True)
+    recipe = recipe_of(objective, depth=255, leaves=leaves, trees=4, **ENSEMBLES[ensemble])
+    assert_trees_equal(train(core, sample, counts, recipe), sample, recipe)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("ensemble", ["sgb", "structure on a sample", "random structures"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_leafwise_trees_of_limited_depth_and_bundled_columns_equal_the_reference(core, objective, ensemble, threads):
+    sample, counts = table_with_few_bins(objective)
+    options = ENSEMBLES[ensemble] | ({"structure_rows": 900.0} if "structure_rows" in ENSEMBLES[ensemble] else {})
+    recipe = recipe_of(objective, trees=2, depth=4, leaves=12, **options)
+    assert_trees_equal(train(core, sample, counts, recipe, threads=threads), sample, recipe)
+
+
+def test_a_leafwise_tree_makes_no_split_without_gain(core):
+    codes = np.repeat(np.array([[1, 1], [1, 2], [2, 1]], dtype=np.uint8), 20, axis=0)
+    sample = (
+        codes,
+        codes.sum(axis=1).astype(np.float32),
+        np.ones(60, dtype=np.float32),
+        np.arange(60, dtype=np.uint32),
+    )
+    recipe = recipe_of("normal", trees=2, depth=255, leaves=9)
+    trained = train(core, sample, np.array([3, 3], dtype=np.int32), recipe)
+    assert_trees_equal(trained, sample, recipe)
+    np.testing.assert_array_equal(trained[2][:, :, 2:], 255)  # three distinct rows have three leaves
 
 
 def wide_table(columns, classes, *, n=300, seed=0):

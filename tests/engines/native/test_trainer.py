@@ -14,7 +14,8 @@ from tests.support.native_core import OBJECTIVES, recipe_of, small_table, train
 
 
 def chain_recipe(n, **options):
-    spec = Recipe(**options).specs(0)[0]
+    size = {"n_estimators": 10, "learning_rate": 0.1, "max_depth": 6}
+    spec = Recipe(**{**size, **options}).specs(0)[0]
     return ChainRecipe.of(spec, Normal(0.0, 1.0), step_sizes(spec, Normal(0.0, 1.0), float(n)))
 
 
@@ -24,6 +25,7 @@ def test_the_native_recipe_has_the_fields_of_the_python_recipe(core):
         start=(0.5, 0.25, 0.125),
         trees=3,
         depth=4,
+        leaves=15,
         learning_rate=0.5,
         l2=6.0,
         shrink=0.7,
@@ -42,7 +44,9 @@ def test_the_native_recipe_has_the_fields_of_the_python_recipe(core):
         assert (tuple(value) if name == "start" else value) == getattr(recipe, name), name
 
 
-@pytest.mark.parametrize("fault", [{"depth": 0}, {"depth": 9}, {"start": ()}, {"start": (0.0,) * 1025}])
+@pytest.mark.parametrize(
+    "fault", [{"depth": 0}, {"depth": 9}, {"leaves": 1}, {"leaves": 256}, {"start": ()}, {"start": (0.0,) * 1025}]
+)
 def test_a_recipe_that_does_not_fit_the_native_arrays_is_an_error(fault):
     with pytest.raises(ValueError, match=next(iter(fault))):
         replace(chain_recipe(64), **fault).to_native()
@@ -100,7 +104,7 @@ def test_inconsistent_problems_are_errors():
         (([], [], [], []), "one entry per problem"),
         (([[sample]], [[]], [recipe], [seeds, seeds]), "one entry per problem"),
         (([[sample]] * 2, [[], [sample]], [recipe] * 2, [seeds] * 2), "all problems are evaluated, or none"),
-        (([[sample]] * 2, [[]] * 2, [recipe, other], [seeds] * 2), "the same trees, depth and outputs"),
+        (([[sample]] * 2, [[]] * 2, [recipe, other], [seeds] * 2), "the same trees, depth, leaves and outputs"),
     ):
         with pytest.raises(ValueError, match=message):
             core.train(*arguments, 1, lambda _done: None)
@@ -134,7 +138,7 @@ def test_the_evaluation_loss_is_the_likelihood_of_the_truncated_chain(core, obje
     sample, counts = small_table(objective, "real", missing=True)
     recipe = recipe_of(objective, noise=0.3, shrink=0.05)
     evaluation, _ = small_table(objective, "real", missing=True, n=70, seed=1)
-    feature, threshold, leaf, _, losses = train(core, sample, counts, recipe, evaluation=evaluation)
+    feature, threshold, _, leaf, _, losses = train(core, sample, counts, recipe, evaluation=evaluation)
     codes, y, weight, _ = evaluation
     score = np.zeros((len(y), recipe.outputs))
     for tree in range(recipe.trees):
@@ -174,4 +178,4 @@ def test_members_of_a_huge_table_do_not_depend_on_the_number_of_threads(core):
     one, two = (train(core, sample, counts, recipe, seeds=(1, 2), threads=threads) for threads in (1, 2))
     for arrays in zip(one, two, strict=True):
         np.testing.assert_array_equal(*arrays)
-    assert not np.array_equal(one[2][0], one[2][1])
+    assert not np.array_equal(one[3][0], one[3][1])

@@ -120,7 +120,7 @@ class CatBoostEngine(LibraryEngine):
     """Trains chains with CatBoost; see `LibraryEngine`."""
 
     capabilities = Capabilities(
-        ensembles=("sglb", "sgb", "virtual", "single"), unsupported=("structure_rows", "variance_guard")
+        ensembles=("sglb", "sgb", "virtual", "single"), unsupported=("max_leaves", "structure_rows", "variance_guard")
     )
     library = "catboost"
     name = "CatBoost"

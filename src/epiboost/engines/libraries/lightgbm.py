@@ -31,7 +31,8 @@ _RESERVED = {
     **dict.fromkeys(("linear_tree", "linear_lambda"), "this package, whose leaves hold constants"),
     "num_iterations": "n_estimators",
     "learning_rate": "learning_rate",
-    **dict.fromkeys(("max_depth", "num_leaves"), "max_depth"),
+    "max_depth": "max_depth",
+    "num_leaves": "max_leaves",
     "lambda_l2": "l2",
     "max_bin": "max_bins",
     **dict.fromkeys(
@@ -166,8 +167,8 @@ class LightGBMEngine(LibraryEngine):
         return {
             "learning_rate": steps.rate,
             "lambda_l2": steps.l2,
-            "max_depth": spec.max_depth,
-            "num_leaves": 2**spec.max_depth,
+            "max_depth": spec.max_depth or -1,
+            "num_leaves": spec.max_leaves or 2 ** (spec.max_depth or 0),
             "max_bin": spec.max_bins,
             "min_data_in_leaf": 1,
             "min_sum_hessian_in_leaf": 1e-6,  # rows outside a tree's subsample have hessian zero

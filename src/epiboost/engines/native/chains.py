@@ -24,6 +24,8 @@ from epiboost.distributed.members import fan_out
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import BinnedRows
 
+_UNBOUNDED = 255  # levels; a leaf-wise tree has at most 255 leaves
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainRecipe:
@@ -40,6 +42,8 @@ class ChainRecipe:
         Score before the first tree, one per output; it is not shrunk.
     trees, depth : int
         Number of trees, and their depth.
+    leaves : int
+        Number of leaves of a leaf-wise tree; 0 for symmetric trees.
     learning_rate, l2, shrink, noise : float
         See `StepSizes`.
     variance_guard : float
@@ -58,6 +62,7 @@ class ChainRecipe:
     start: tuple[float, ...]
     trees: int
     depth: int
+    leaves: int
     learning_rate: float
     l2: float
     shrink: float
@@ -76,7 +81,8 @@ class ChainRecipe:
             objective=objective.code,
             start=tuple(float(value) for value in objective.start),
             trees=spec.n_estimators,
-            depth=spec.max_depth,
+            depth=_UNBOUNDED if spec.max_depth is None else spec.max_depth,
+            leaves=spec.max_leaves or 0,
             learning_rate=steps.rate,
             l2=steps.l2,
             shrink=steps.shrink,
@@ -99,7 +105,9 @@ class Trees(NamedTuple):
 
     Attributes
     ----------
-    feature, threshold : arrays of shape (members, trees, depth)
+    feature, threshold : arrays of shape (members, trees, splits)
+    parent : array of shape (members, trees, splits)
+        The leaf that each split of a leaf-wise tree divides; no columns for symmetric trees.
     leaf : array of shape (members, trees, leaves, outputs)
     n_trees : array of shape (members,)
         Number of trees to keep.
@@ -109,6 +117,7 @@ class Trees(NamedTuple):
 
     feature: AnyArray
     threshold: AnyArray
+    parent: AnyArray
     leaf: AnyArray
     n_trees: AnyArray
     losses: Floats
@@ -229,6 +238,7 @@ def forest_of(
         objective=objective,
         feature=np.ascontiguousarray(trees.feature[:, :n_used]),
         threshold=np.ascontiguousarray(trees.threshold[:, :n_used]),
+        parent=np.ascontiguousarray(trees.parent[:, :n_used]),
         leaf=np.ascontiguousarray(trees.leaf[:, :n_used]),
         count=trees.n_trees,
         decay=steps.decay,

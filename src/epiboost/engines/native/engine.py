@@ -46,16 +46,17 @@ class NativeEngine:
     def fit_subsets(
         self, data: Dataset, specs: Sequence[MemberSpec], subsets: Sequence[Subset], progress: Progress
     ) -> list[NativeForest]:
-        """Train one chain per spec on all rows, and one per subset on its rows, all side by side.
+        """Train one chain per spec on all rows, and those of each subset on its rows, all side by side.
 
         Subsets of a table of numbers share its bins. Categories are encoded for each subset anew, because their
         statistics depend on the target.
         """
         if not any(data.n_codes):
-            max_bins = specs[0].max_bins
+            max_bins = subsets[0].specs[0].max_bins
             table = bin_numbers(data, max_bins, thread_count(self.n_jobs), self.given_bins(max_bins))
             data = replace(data, X=table)
-        tasks = [(data, specs), *((data.take(subset.rows), (subset.spec,)) for subset in subsets)]
+        tasks = [(data, specs)] if specs else []
+        tasks += [(data.take(subset.rows), subset.specs) for subset in subsets]
         return self._fit_all(tasks, progress)
 
     def _fit_all(self, tasks: list[tuple[Dataset, Sequence[MemberSpec]]], progress: Progress) -> list[NativeForest]:

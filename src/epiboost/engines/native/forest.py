@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from epiboost._binning.bins import Bins
+from epiboost._boosting.capacity import MAX_DEPTH, MAX_LEAVES
 from epiboost._boosting.objectives import Objective, objective_from_header
-from epiboost._boosting.recipe import MAX_DEPTH, thread_count
+from epiboost._boosting.recipe import thread_count
 from epiboost._boosting.truncation import check_prefixes
 from epiboost._encoding.binned import BinnedEncoding
 from epiboost._encoding.encoding import Encoding
@@ -20,13 +21,16 @@ from epiboost._typing import AnyArray, Bytes, Family, Floats
 
 @dataclass(frozen=True)
 class NativeForest:
-    """Chains of symmetric trees as arrays.
+    """Chains of trees as arrays.
 
     Attributes
     ----------
-    feature, threshold : arrays of shape (members, trees, depth)
-        Level d of a tree compares the bin of ``feature`` with ``threshold``. Bit d of the leaf index is set if the bin
-        is above it.
+    feature, threshold : arrays of shape (members, trees, splits)
+        Split s of a tree compares the bin of ``feature`` with ``threshold``. In a symmetric tree it splits all leaves:
+        bit s of the leaf index is set if the bin is above.
+    parent : array of shape (members, trees, splits)
+        In a leaf-wise tree split s divides this leaf: rows whose bin is above go to leaf s + 1. It is 255 for splits
+        that were not made. Symmetric trees have no columns here.
     leaf : array of shape (members, trees, leaves, outputs)
         Learning rate times the value of the weak learner.
     count : array of shape (members,)
@@ -43,6 +47,7 @@ class NativeForest:
     objective: Objective
     feature: AnyArray
     threshold: AnyArray
+    parent: AnyArray
     leaf: AnyArray
     count: AnyArray
     decay: float
@@ -109,6 +114,7 @@ class NativeForest:
             "offsets": self.bins.offsets,
             "feature": self.feature,
             "threshold": self.threshold,
+            "parent": self.parent,
             "leaf": self.leaf,
             "count": self.count,
             "evaluation": self.evaluation,
@@ -130,6 +136,7 @@ class NativeForest:
             objective=objective_from_header(header["objective"]),
             feature=arrays["feature"],
             threshold=arrays["threshold"],
+            parent=arrays["parent"],
             leaf=arrays["leaf"],
             count=arrays["count"],
             decay=float(header["decay"]),
@@ -194,6 +201,7 @@ class NativeForest:
             self.bins.offsets,
             self.feature,
             self.threshold,
+            self.parent,
             (self.leaf * shrinkage[:, :, np.newaxis, np.newaxis]).astype(np.float32),
             np.ascontiguousarray(end),
             self.decay ** (end - begin).astype(np.float64),
@@ -203,9 +211,11 @@ class NativeForest:
         )
 
 
+_NOT_MADE = 255
 _FILE_TYPES = {
     "feature": (np.uint16, 3),
     "threshold": (np.uint8, 3),
+    "parent": (np.uint8, 3),
     "leaf": (np.float32, 4),
     "count": (np.int32, 1),
     "evaluation": (np.float64, 2),
@@ -214,14 +224,21 @@ _FILE_TYPES = {
 
 def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_columns: int) -> None:
     require_arrays(arrays, _FILE_TYPES)
-    members, trees, depth = arrays["feature"].shape
+    members, trees, splits = arrays["feature"].shape
     outputs = len(objective_from_header(header["objective"]).start)
+    parent = arrays["parent"]
+    is_symmetric = parent.shape[2] == 0
+    leaves = 1 << splits if is_symmetric else splits + 1
     facts = {
-        "depth must be from 1 to 8": 1 <= depth <= MAX_DEPTH,
+        "depth must be from 1 to 8, or leaves from 2 to 255": 1
+        <= splits
+        <= (MAX_DEPTH if is_symmetric else MAX_LEAVES - 1),
+        "parent must have the shape of feature": is_symmetric or parent.shape == arrays["feature"].shape,
+        "parents must be leaves": bool(((parent <= np.arange(parent.shape[2])) | (parent == _NOT_MADE)).all()),
         "there must be trees": members > 0 and trees > 0,
         "threshold must have the shape of feature": arrays["threshold"].shape == arrays["feature"].shape,
         "features must be columns of the table": bool((arrays["feature"] < n_columns).all()),
-        "leaf must hold a value for every leaf": arrays["leaf"].shape == (members, trees, 1 << depth, outputs),
+        "leaf must hold a value for every leaf": arrays["leaf"].shape == (members, trees, leaves, outputs),
         "leaf values must be finite": bool(np.isfinite(arrays["leaf"]).all()),
         "count must be the number of trees of each member": arrays["count"].shape == (members,)
         and bool(((arrays["count"] > 0) & (arrays["count"] <= trees)).all()),

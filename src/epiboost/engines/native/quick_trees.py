@@ -12,7 +12,8 @@ from epiboost.engines.native.chains import chain_table, forest_of, train_here
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import bin_numeric_rows
 
-_TREES, _RATE, _DEPTH = 200, 0.3, 6  # enough to find what trees can find; a fraction of the training time
+_TREES, _RATE = 200, 0.3  # enough to find what trees can find; a fraction of the training time
+_DEPTH, _DEPTH_OF_FEW_ROWS, _FEW_ROWS = 6, 4, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ class QuickTrees:
             self.spec,
             n_estimators=_TREES,
             learning_rate=_RATE,
-            max_depth=_DEPTH,
+            max_depth=_DEPTH if len(data.y) >= _FEW_ROWS else _DEPTH_OF_FEW_ROWS,
+            max_leaves=None,
             subsample=1.0,
             temperature=None,
             random_strength=0.0,

@@ -59,7 +59,7 @@ class ForestEngine:
     capabilities: ClassVar[Capabilities] = Capabilities(
         ensembles=("sgb", "virtual", "single"),
         unsupported=(
-            "early_stopping_rounds", "l2", "learning_rate", "max_bins", "max_depth", "random_strength",
+            "early_stopping_rounds", "l2", "learning_rate", "max_bins", "max_depth", "max_leaves", "random_strength",
             "structure_rows", "subsample", "temperature", "variance_guard",
         ),
         evaluation_set=False,

@@ -1,0 +1,124 @@
+"""Capacity: number, size and learning rate of the trees, by default chosen from the table. Not in the paper.
+
+The product of learning rate and number of trees is the length of a chain. It is the same for every table, so that a
+given learning rate sets the number of trees and the other way round. The size of the trees is what tables differ in.
+Where there are out-of-fold chains, short ones compare the sizes of `candidates`; otherwise `usual_size` takes one by
+the number of rows.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Self
+
+Auto = Literal["auto"]
+AUTO: Auto = "auto"
+
+MAX_DEPTH = 8
+MAX_LEAVES = 255
+
+_LENGTH = 120.0  # learning rate times trees
+_RATES = (0.05, 0.3)
+_N_ESTIMATORS = (100, 2400)
+_USUAL_RATE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSize:
+    """Size of a tree.
+
+    Attributes
+    ----------
+    max_depth : int or None
+        Levels of a symmetric tree. Bound on the depth of a leaf-wise tree; None for no bound.
+    max_leaves : int or None
+        Leaves of a leaf-wise tree; None for a symmetric tree.
+    """
+
+    max_depth: int | None
+    max_leaves: int | None = None
+
+    def __str__(self) -> str:
+        """Return the size in words."""
+        depth = "" if self.max_depth is None else f"depth {self.max_depth}"
+        return depth if self.max_leaves is None else ", ".join(filter(None, (f"{self.max_leaves} leaves", depth)))
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """Number, size and learning rate of the trees of a chain.
+
+    Attributes
+    ----------
+    n_estimators : int
+    learning_rate : float
+    max_depth, max_leaves : int or None
+        See `TreeSize`.
+    """
+
+    n_estimators: int
+    learning_rate: float
+    max_depth: int | None
+    max_leaves: int | None
+
+    def to_header(self) -> dict[str, Any]:
+        """Return the fields for the header of a model file."""
+        return asdict(self)
+
+    @classmethod
+    def from_header(cls, header: dict[str, Any]) -> Self:
+        """Return the capacity of a model file."""
+        return cls(**header)
+
+    @property
+    def size(self) -> TreeSize:
+        """Size of the trees."""
+        return TreeSize(self.max_depth, self.max_leaves)
+
+
+def chain_length(n_estimators: int | Auto, learning_rate: float | Auto) -> tuple[int, float]:
+    """Return the number of trees and the learning rate, of which none, one or both are given.
+
+    >>> chain_length("auto", "auto")
+    (600, 0.2)
+    >>> chain_length("auto", 0.1)
+    (1200, 0.1)
+    >>> chain_length(200, "auto")
+    (200, 0.3)
+    """
+    if learning_rate == AUTO:
+        least, most = _RATES
+        rate = _USUAL_RATE if n_estimators == AUTO else min(max(_LENGTH / n_estimators, least), most)
+    else:
+        rate = float(learning_rate)
+    if n_estimators == AUTO:
+        fewest, most_trees = _N_ESTIMATORS
+        return round(min(max(_LENGTH / rate, fewest), most_trees)), rate
+    return int(n_estimators), rate
+
+
+def usual_size(n_rows: int, *, is_classification: bool) -> TreeSize:
+    """Return the size of trees for a number of rows, where sizes are not compared.
+
+    >>> usual_size(300, is_classification=False)
+    TreeSize(max_depth=6, max_leaves=None)
+    """
+    return TreeSize(6 if is_classification or n_rows < _MANY_ROWS else MAX_DEPTH)
+
+
+def candidates(n_rows: int, *, is_classification: bool, leaf_wise: bool) -> tuple[TreeSize, ...]:
+    """Return the sizes of trees to compare with the usual one, which is among them, from small to large.
+
+    Small tables want trees of any depth from two to eight. On large ones leaf-wise trees, which follow thresholds that
+    interact, or deep symmetric trees, which suit smooth functions, are best.
+
+    >>> [str(size) for size in candidates(300, is_classification=False, leaf_wise=True)]
+    ['depth 2', 'depth 4', 'depth 6', 'depth 8']
+    >>> [str(size) for size in candidates(10_000, is_classification=False, leaf_wise=True)]
+    ['depth 8', '64 leaves']
+    """
+    if n_rows < _MANY_ROWS:
+        return tuple(TreeSize(depth) for depth in (2, 4, 6, MAX_DEPTH))
+    usual = usual_size(n_rows, is_classification=is_classification)
+    return (usual, TreeSize(None, 64 if n_rows < _VERY_MANY_ROWS else MAX_LEAVES)) if leaf_wise else (usual,)
+
+
+_MANY_ROWS, _VERY_MANY_ROWS = 5_000, 50_000

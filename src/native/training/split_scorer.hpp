@@ -1,0 +1,58 @@
+// Scores the candidate splits of one tree: units, regularisation and noise are the same for all of its leaves.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "training/context.hpp"
+#include "training/random_strength.hpp"
+#include "training/split.hpp"
+#include "training/split_sample.hpp"
+
+namespace epiboost {
+
+// One thread's scorer. `node` identifies a level, or a leaf, in the noise function.
+template <class Layout>
+class SplitScorer {
+  public:
+    explicit SplitScorer(const TrainingContext& context)
+        : context_(context), running_(static_cast<std::size_t>(context.recipe.outputs + 1) * max_bins) {}
+
+    void start(const SplitSample<Layout>& sample, std::uint64_t seed, int tree) {
+        seed_ = seed;
+        tree_ = tree;
+        squared_units_ = sample.squared_units();
+        const double noise = score_noise(context_.recipe, context_.target.total_weight, tree);
+        deviation_ = noise > 0.0 ? static_cast<float>(noise) * sample.root_mean_square() : 0.0f;
+    }
+
+    bool is_noisy() const { return deviation_ > 0.0f; }
+
+    // Adds a leaf's contribution to the scores of a feature's thresholds.
+    void add(const typename Layout::Word* histogram, std::size_t feature, float* scores) {
+        const Units units{squared_units_.data(), context_.weight_unit,
+                          static_cast<float>(context_.recipe.l2 * context_.structure_share)};
+        add_scores<Layout>(histogram, cells(feature), context_.recipe.outputs, units,
+                           reinterpret_cast<std::int32_t(*)[max_bins]>(running_.data()), scores);
+    }
+
+    // Replaces the scores of a feature's thresholds by their noisy square roots.
+    void add_noise(int node, std::size_t feature, float* scores) const {
+        const NoiseKey key(seed_, tree_, Purpose::split_scores, node);
+        add_score_noise(key, deviation_, feature, context_.table.highest[feature], scores);
+    }
+
+    // Cells of a feature's histogram that may be in use; the last threshold leaves all rows on one side.
+    int cells(std::size_t feature) const { return std::min(context_.stride, context_.table.highest[feature] / 16 * 16 + 16); }
+
+  private:
+    const TrainingContext& context_;
+    std::uint64_t seed_ = 0;
+    int tree_ = 0;
+    std::vector<float> squared_units_;
+    float deviation_ = 0.0f;
+    std::vector<std::int32_t> running_;
+};
+
+}  // namespace epiboost

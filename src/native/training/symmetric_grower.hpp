@@ -1,0 +1,148 @@
+// Grows one symmetric tree, level by level: all leaves of a level have the same split.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/monitor.hpp"
+#include "core/thread_group.hpp"
+#include "training/context.hpp"
+#include "training/leaf_histograms.hpp"
+#include "training/leaf_rows.hpp"
+#include "training/split_sample.hpp"
+#include "training/split_scorer.hpp"
+#include "training/splits.hpp"
+
+namespace epiboost {
+
+template <class Layout>
+class SymmetricGrower {
+  public:
+    SymmetricGrower(const TrainingContext& context, std::uint64_t seed, int threads)
+        : context_(context), seed_(seed), leaves_(1 << context.recipe.depth),
+          histograms_(context, threads, std::max(leaves_ / 2, 1), std::max(leaves_ / 4, 1)) {
+        workers_.reserve(threads);
+        for (int rank = 0; rank < threads; ++rank) workers_.emplace_back(context, leaves_);
+    }
+
+    const Splits& splits(ThreadGroup group) const { return workers_[group.rank].splits; }
+
+    // Returns false if the caller wants to stop; the same for all threads of the group.
+    bool grow(ThreadGroup group, int tree, SplitSample<Layout>& sample, TrainingMonitor& monitor, bool polls) {
+        Worker& worker = workers_[group.rank];
+        const auto& share = sample.share(group.rank);
+        worker.rows.start(share.first, share.count, sample.weight());
+        for (int level = 0; level < context_.recipe.depth; ++level) {
+            if (level > 0) split_leaves(worker, sample, level - 1);
+            if (polls) monitor.poll();
+            if (group.rank == 0) stop_ = monitor.stopped();
+            group.barrier();
+            if (stop_) return false;
+            if (level == 0) worker.scorer.start(sample, seed_, tree);
+            plan_level(worker, level);
+            fill_histograms(group, sample, level);
+            group.barrier();
+            score_features(group, level);
+            group.barrier();
+            choose_split(worker, level);
+        }
+        return true;
+    }
+
+  private:
+    // State of one thread. All threads compute the same plan and the same splits.
+    struct alignas(64) Worker {
+        Worker(const TrainingContext& context, int leaves) : scorer(context), slot(leaves) {}
+
+        LeafRows rows;
+        SplitScorer<Layout> scorer;
+        std::vector<int> slot;  // index of each leaf's histogram; -1 for leaves without rows
+        std::vector<Fill> fills;
+        int slots_used = 0;
+        Splits splits;
+        Split best;
+    };
+
+    void split_leaves(Worker& worker, const SplitSample<Layout>& sample, int level) {
+        const auto column = sample.column(worker.splits.feature[level]);
+        worker.rows.split(column.bins, column.stride, worker.splits.threshold[level], level);
+    }
+
+    // Decides which leaves are summed, and assigns slots to leaves.
+    void plan_level(Worker& worker, int level) {
+        worker.fills.clear();
+        if (level == 0) {
+            worker.slot[0] = 0;
+            worker.slots_used = 1;
+            worker.fills.push_back({0, 0, -1});
+            return;
+        }
+        const int half = 1 << (level - 1);
+        for (int left = 0; left < half; ++left) {
+            const int right = left + half;
+            const int parent = worker.slot[left];
+            worker.slot[right] = -1;
+            if (parent < 0) continue;
+            const auto sides = histograms_.sides(parent, worker.splits.feature[level - 1], worker.splits.threshold[level - 1]);
+            if (sides.left == 0 || sides.right == 0) {
+                worker.slot[right] = sides.left == 0 ? parent : -1;
+                worker.slot[left] = sides.left == 0 ? -1 : parent;
+                continue;
+            }
+            const int lighter = sides.left <= sides.right ? left : right;
+            const int heavier = lighter == left ? right : left;
+            worker.slot[lighter] = worker.slots_used++;
+            worker.slot[heavier] = parent;
+            worker.fills.push_back({lighter, worker.slot[lighter], parent});
+        }
+    }
+
+    void fill_histograms(ThreadGroup group, SplitSample<Layout>& sample, int level) {
+        Worker& worker = workers_[group.rank];
+        for (std::size_t i = 0; i < worker.fills.size(); ++i) {
+            const Fill& fill = worker.fills[i];
+            if (level == 0 && sample.weight() == nullptr) {
+                const auto& share = sample.share(group.rank);
+                histograms_.sum(group.rank, i, fill, sample, ConsecutiveRows{share.first}, share.count);
+            } else {
+                const auto list = worker.rows.rows_of(fill.leaf);
+                histograms_.sum(group.rank, i, fill, sample, list.rows, list.count);
+            }
+        }
+    }
+
+    // For this thread's features: completes the histograms, and finds the best threshold.
+    void score_features(ThreadGroup group, int level) {
+        Worker& worker = workers_[group.rank];
+        worker.best = Split{};
+        for (std::size_t f = group.begin(context_.table.columns); f < group.end(context_.table.columns); ++f) {
+            for (std::size_t i = 0; i < worker.fills.size(); ++i) histograms_.merge(worker.fills[i], i, f);
+            float scores[max_bins] = {};
+            for (int leaf = 0; leaf < 1 << level; ++leaf) {
+                if (worker.slot[leaf] >= 0) worker.scorer.add(histograms_.of(worker.slot[leaf], f), f, scores);
+            }
+            if (worker.scorer.is_noisy()) worker.scorer.add_noise(level, f, scores);
+            const Split best = best_threshold(scores, f, context_.table.lowest[f], context_.table.highest[f]);
+            if (best.better_than(worker.best)) worker.best = best;
+        }
+    }
+
+    void choose_split(Worker& worker, int level) const {
+        Split best;
+        for (const auto& other : workers_) {
+            if (other.best.better_than(best)) best = other.best;
+        }
+        worker.splits.feature[level] = best.feature;
+        worker.splits.threshold[level] = best.threshold;
+    }
+
+    const TrainingContext& context_;
+    std::uint64_t seed_;
+    int leaves_;
+    LeafHistograms<Layout> histograms_;
+    std::vector<Worker> workers_;
+    bool stop_ = false;
+};
+
+}  // namespace epiboost
