@@ -61,9 +61,11 @@ def test_defaults_are_those_of_the_estimator():
     estimator = inspect.signature(EpiBoostRegressor).parameters
     options = inspect.signature(fit.fit).parameters
     same = {"ensemble": "ensemble", "members": "n_members", "trees": "n_estimators", "rate": "learning_rate"}
-    same |= {"engine": "engine", "depth": "max_depth", "seed": "random_state", "jobs": "n_jobs"}
+    same |= {"engine": "engine", "depth": "max_depth", "leaves": "max_leaves", "seed": "random_state", "jobs": "n_jobs"}
     for option, parameter in same.items():
-        assert options[option].default == estimator[parameter].default
+        chosen = "auto" if estimator[parameter].default == "auto" else options[option].default
+        assert options[option].default in {None, chosen}
+        assert chosen == estimator[parameter].default
 
 
 def test_ensembles_are_those_of_the_library():

@@ -54,7 +54,7 @@ def gradients(table, parts, order, seed=7, tree_calls=3):
     got = [got[place] for place in order(len(got))]
     fields = [fields_of(part, 2) for part in got]
     matrix = xgboost.DMatrix(**{name: np.concatenate([one[name] for one in fields]) for name in fields[0]})
-    spec = Recipe(n_estimators=5, temperature=100.0).specs(seed)[0]
+    spec = Recipe(n_estimators=5, learning_rate=0.1, max_depth=6, temperature=100.0).specs(seed)[0]
     objective = DistributedObjective(rows.objective, step_sizes(spec, rows.objective, rows.total_weight), spec)
     for _ in range(tree_calls):
         gradient, _ = objective(np.zeros((matrix.num_row(), 2)), matrix)

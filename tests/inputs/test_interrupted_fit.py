@@ -42,7 +42,7 @@ def test_the_engine_reports_trees_done_of_all_trees():
     random = np.random.default_rng(0)
     table = random.normal(size=(5000, 5))
     data = Dataset(table, table[:, 0], np.ones(5000), n_classes=0)
-    specs = Recipe(n_members=3, n_estimators=60).specs(0)
+    specs = Recipe(n_members=3, n_estimators=60, learning_rate=0.1, max_depth=6).specs(0)
     NativeEngine(n_jobs=2).fit(data, specs, lambda done, total: reports.append((done, total)))
     assert [total for _, total in reports] == [180] * len(reports)
     assert [done for done, _ in reports] == sorted(done for done, _ in reports)

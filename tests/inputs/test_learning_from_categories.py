@@ -178,7 +178,7 @@ def test_weights_that_depend_on_the_target_do_not_leak_it(weights, distinct):
         for one in codes
     )
     y, held_out = (rng.random((2, 4000)) < 0.2).astype(int)
-    model = small_classifier(n_members=2, n_estimators=60, max_depth=4)
+    model = small_classifier(n_members=2, n_estimators=60, learning_rate=0.1, max_depth=4)
     model.fit(train, y, sample_weight=np.take(weights, y))
     weight = np.take(weights, held_out)
     share = np.average(y, weights=np.take(weights, y))

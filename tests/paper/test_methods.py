@@ -97,7 +97,10 @@ class TestBoosted:
 
     def test_trees_of_sgb_are_trained_on_half_of_the_rows_and_those_of_sglb_on_all(self):
         kinds = ("sgb", "sglb", "virtual")
-        shares = [Recipe(ensemble=kind, n_members=2, n_estimators=4).specs(0)[0].subsample for kind in kinds]
+        shares = [
+            Recipe(ensemble=kind, n_members=2, n_estimators=4, learning_rate=0.1, max_depth=6).specs(0)[0].subsample
+            for kind in kinds
+        ]
         assert shares == [0.5, 1.0, 1.0]
 
     def test_the_single_model_is_the_first_chain_of_the_ensemble(self):

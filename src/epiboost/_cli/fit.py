@@ -10,7 +10,7 @@ import typer
 from epiboost._cli import files
 from epiboost._cli.columns import category_columns, choose_task, warn_about_numbers_in_text
 from epiboost._cli.formatting import count
-from epiboost._cli.options import Jobs, Trees
+from epiboost._cli.options import Jobs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,9 +33,14 @@ def fit(
         str, typer.Option(help="Library that trains the trees: native, catboost, lightgbm, xgboost or forest.")
     ] = "native",
     members: Annotated[int, typer.Option(help="Number of ensemble members.", min=1)] = 10,
-    trees: Trees = 1000,
-    rate: Annotated[float, typer.Option(help="Learning rate: above 0, at most 1.")] = 0.1,
-    depth: Annotated[int, typer.Option(help="Depth of each tree.", min=1, max=8)] = 6,
+    trees: Annotated[
+        int | None, typer.Option(help="Number of trees per member; by default it fits the table.", min=1)
+    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Learning rate: above 0, at most 1.")] = None,
+    depth: Annotated[int | None, typer.Option(help="Depth of symmetric trees, from 1 to 8.", min=1)] = None,
+    leaves: Annotated[
+        int | None, typer.Option(help="Leaves of leaf-wise trees, from 2 to 255.", min=2, max=255)
+    ] = None,
     weight: Annotated[str | None, typer.Option(help="Column with the sample weights.")] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(help="Column that is not a feature, such as a name; can be repeated.")
@@ -74,9 +79,10 @@ def fit(
     model = estimator(
         ensemble=ensemble,
         n_members=members,
-        n_estimators=trees,
-        learning_rate=rate,
-        max_depth=depth,
+        n_estimators="auto" if trees is None else trees,
+        learning_rate="auto" if rate is None else rate,
+        max_depth="auto" if depth is None else depth,
+        max_leaves="auto" if leaves is None else leaves,
         engine=engine,
         categorical_features=categories if categorical else "auto",
         n_jobs=jobs,
@@ -88,6 +94,8 @@ def fit(
     seconds = time.perf_counter() - start
     model.save(output)
     typer.echo(f"Trained in {seconds:.1f} s and wrote {output}")
+    used = model.capacity_
+    typer.echo(f"Trees: {used.n_estimators} per member, {used.size}, learning rate {used.learning_rate:g}")
     if model.out_of_fold_ is not None:
         score = f"accuracy {model.oof_score_:.3f}" if chosen == "classification" else f"R² {model.oof_score_:.3f}"
         loss = "" if math.isnan(model.oof_loss_) else f", negative log-likelihood {model.oof_loss_:.3f}"

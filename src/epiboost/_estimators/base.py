@@ -13,7 +13,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from epiboost._boosting.capacity import Auto
 from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed
+from epiboost._estimators.capacity import choose_capacity
 from epiboost._estimators.estimator_file import fitted_attributes, to_file
 from epiboost._estimators.fitted import FittedAttributes
 from epiboost._estimators.out_of_fold.training import OutOfFoldOptions, plan_for, train
@@ -90,9 +92,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         *,
         ensemble: EnsembleKind = "sglb",
         n_members: int = 10,
-        n_estimators: int = 1000,
-        learning_rate: float = 0.1,
-        max_depth: int = 6,
+        n_estimators: int | Auto = "auto",
+        learning_rate: float | Auto = "auto",
+        max_depth: int | Auto | None = "auto",
+        max_leaves: int | Auto | None = "auto",
         subsample: float | None = None,
         l2: float = 3.0,
         max_bins: int = 255,
@@ -114,6 +117,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_depth = max_depth
+        self.max_leaves = max_leaves
         self.subsample = subsample
         self.l2 = l2
         self.max_bins = max_bins
@@ -178,12 +182,14 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             schema = schema.with_ranges(data.X)
         options = OutOfFoldOptions(self.out_of_fold, self.keep_folds, rows.groups, rows.kept)
         plan = plan_for(options, recipe, data)
+        seed = draw_seed(self.random_state)
+        capacity = choose_capacity(engine, data, recipe, seed, plan)
+        recipe = recipe.with_capacity(capacity)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         self.__dict__.update(schema.estimator_attributes(), target_=rows.target)
         n_rows, kept = len(data.X), rows.kept
         handed_over = [data]
         del data, rows  # the engine gets the only reference, so that it can free a large table
-        seed = draw_seed(self.random_state)
         with progress_bar("Training") if self.verbose else nullcontext(_ignore_progress) as progress:
             if plan is None:
                 forest, measured = engine.fit(handed_over.pop(), recipe.specs(seed), progress), None
@@ -193,6 +199,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.out_of_fold_ = None if measured is None else measured.of_given_rows(kept)
         self.prefixes_ = recipe.prefixes if measured is None else measured.prefixes(recipe.prefixes)
         self.forest_ = forest
+        self.capacity_ = capacity
         self.provenance_ = Provenance(time.perf_counter() - start, n_rows)
         return self
 

@@ -29,13 +29,19 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         one model, without knowledge uncertainty.
     n_members : int, default=10
         Number of members. For ``"virtual"`` at most the number of trees in the second half of the chain.
-    n_estimators : int, default=1000
-        Number of trees per chain.
-    learning_rate : float, default=0.1
-        Shrinkage of each tree; above 0, at most 1. Steps are relative to the curvature of the loss at
-        its start, p (1 − p) for two classes.
-    max_depth : int, default=6
-        Depth of the trees, from 1 to 8. Trees are symmetric: all leaves of a level have the same split.
+    n_estimators : int or "auto", default="auto"
+        Number of trees per chain. "auto" is 120 divided by the learning rate, or fewer if short out-of-fold chains are
+        best before their end.
+    learning_rate : float or "auto", default="auto"
+        Shrinkage of each tree; above 0, at most 1. Steps are relative to the curvature of the
+        loss at its start, p (1 − p) for two classes. "auto" is 0.2, or what fits a given ``n_estimators``.
+    max_depth : int, None or "auto", default="auto"
+        Depth of symmetric trees, from 1 to 8: all leaves of a level have the same split. With ``max_leaves``, a bound
+        on the depth of the leaves, or None. With "auto" the out-of-fold chains choose the size of the trees; without
+        them it follows the number of rows.
+    max_leaves : int, None or "auto", default="auto"
+        Leaves of leaf-wise trees, from 2 to 255: the leaf whose split gains most is split next. None is for symmetric
+        trees; "auto" as in ``max_depth``.
     subsample : float, optional
         Share of the rows that each tree is trained on. None is 0.5 for ``"sgb"`` and 1 for all others.
     l2 : float, default=3.0
@@ -83,6 +89,8 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
     n_features_in_ : int
     feature_names_in_ : array of shape (features,)
         Only if the columns had names.
+    capacity_ : Capacity
+        ``n_estimators``, ``learning_rate``, ``max_depth`` and ``max_leaves`` that were used.
     n_iter_ : array of shape (chains,)
         Number of trees in use per chain.
     oof_prediction_ : array of shape (n,) or (n, classes)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from epiboost._boosting.capacity import Capacity
 from epiboost._boosting.recipe import Recipe
 from epiboost._estimators.out_of_fold.file import from_file as out_of_fold_from_file
 from epiboost._estimators.out_of_fold.file import to_file as out_of_fold_to_file
@@ -29,6 +30,7 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     header: dict[str, Any] = {
         "estimator": type(model).__name__,
         "parameters": {name: _to_json(value) for name, value in model.get_params(deep=False).items()},
+        "capacity": model.capacity_.to_header(),
         "prefixes": None if model.prefixes_ is None else [int(prefix) for prefix in model.prefixes_],
         "forest": forest,
         "training": None if model.provenance_ is None else model.provenance_.to_header(),
@@ -40,7 +42,8 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 
 def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
     """Return the fitted attributes of an estimator from its file; a ValueError if the parts do not fit together."""
-    recipe = Recipe.of(model.get_params(deep=False))
+    capacity = Capacity.from_header(header["capacity"])
+    recipe = Recipe.of(model.get_params(deep=False)).with_capacity(capacity)
     schema = ColumnSchema.from_file(header, arrays, owner=type(model).__name__)
     target = model._target_type.from_file(arrays)  # noqa: SLF001 (its own class)
     forest = forest_from_file(str(model.engine), header["forest"], arrays, n_jobs=model.n_jobs)
@@ -74,6 +77,7 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
         **schema.estimator_attributes(),
         "target_": target,
         "forest_": forest,
+        "capacity_": capacity,
         "prefixes_": in_use,
         "out_of_fold_": measured,
         "provenance_": Provenance.from_header(header.get("training")),

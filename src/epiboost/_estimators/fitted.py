@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from epiboost._boosting.capacity import Capacity
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.provenance import Provenance
 from epiboost._inputs.feature_ranges import FeatureRanges
@@ -17,6 +18,7 @@ class FittedAttributes:
     schema_: ColumnSchema
     target_: Target
     forest_: Forest
+    capacity_: Capacity
     prefixes_: tuple[int, ...] | None
     provenance_: Provenance | None
     out_of_fold_: OutOfFold | None = None

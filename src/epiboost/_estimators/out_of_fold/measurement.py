@@ -89,7 +89,7 @@ def subsets_of(plan: OutOfFoldPlan, specs: Sequence[MemberSpec]) -> list[Subset]
     """Return the chains of a plan: one per fold, the repeated and the reduced one."""
     trains = (*plan.trains, *plan.extra_trains)
     usable = [train if train.size else plan.trains[0] for train in trains]
-    return [Subset(train, spec) for train, spec in zip(usable, specs, strict=True)]
+    return [Subset(train, (spec,)) for train, spec in zip(usable, specs, strict=True)]
 
 
 def measure(

@@ -61,7 +61,7 @@ def _ensemble_properties(model: BaseEpiBoost, predictions: Predictions) -> list[
         seed = "a random number generator"
     return [
         ("Ensemble", f"{model.ensemble}, {count(predictions.posterior.n_members, 'member')}, engine {model.engine}"),
-        ("Trees per chain", f"{n_trees}, depth {model.max_depth}, learning rate {model.learning_rate:g}"),
+        ("Trees per chain", f"{n_trees}, {model.capacity_.size}, learning rate {model.capacity_.learning_rate:g}"),
         ("Features", _first_names(list(unique_names(fitted_feature_names(model, int(model.n_features_in_)))))),
         ("Seed", seed),
     ]
