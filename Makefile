@@ -11,7 +11,7 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-extras lint format bench bench-quick bench-quality bench-engines bench-calibration \
-	bench-dask bench-explain reproduce docs clean
+	bench-outside bench-dask bench-explain reproduce docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 20
@@ -56,6 +56,9 @@ bench-engines: install $(VENV)/.bench  ## compare the ensembles of all engines
 
 bench-calibration: install $(VENV)/.bench  ## compare calibrated intervals with MAPIE's
 	$(BIN)/python benchmarks/calibration.py
+
+bench-outside: install $(VENV)/.bench  ## compare the defaults with published figures (an hour)
+	$(BIN)/python benchmarks/outside.py
 
 bench-dask: install  ## measure training and scoring on Dask (needs 8 GB of disk)
 	$(BIN)/python benchmarks/distributed_runs.py
