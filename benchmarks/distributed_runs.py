@@ -45,7 +45,8 @@ def cluster(workers: int) -> Iterator[Client]:
 def members(_folder: Path, *, quick: bool) -> None:
     """Train ten members on two workers with one thread each; compare with two threads in this process."""
     table = protein()
-    settings = {"n_members": 10, "n_estimators": 100 if quick else 1000, "random_state": 0}
+    settings = {"n_members": 10, "n_estimators": 100 if quick else 1000, "learning_rate": 0.1}
+    settings |= {"max_depth": 6, "random_state": 0}
 
     def fit(jobs: int | str) -> None:
         EpiBoostRegressor(n_jobs=jobs, **settings).fit(table.X, table.y)
@@ -117,6 +118,7 @@ def xgboost(folder: Path, *, quick: bool) -> None:
     half = len(rows) // 2
     frame = dd.from_pandas(rows[:half].assign(y=y[:half]), npartitions=4)
     settings = {"engine": "xgboost", "n_members": 2, "n_estimators": 30 if quick else 100}
+    settings |= {"learning_rate": 0.1, "max_depth": 6}
     losses: dict[str, list[float]] = {"two workers": [], "one process": []}
     seconds = dict.fromkeys(losses, 0.0)
     with cluster(2), placements():

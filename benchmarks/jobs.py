@@ -244,7 +244,8 @@ def _compared_with_catboost(
 
 
 def _regressor(trees: int, **settings: object) -> EpiBoostRegressor:
-    options = {"n_members": MEMBERS, "n_estimators": trees, "n_jobs": THREADS, "random_state": 0, "out_of_fold": 0}
+    size = {"n_estimators": trees, "learning_rate": 0.1, "max_depth": 6}
+    options = {"n_members": MEMBERS, "n_jobs": THREADS, "random_state": 0, "out_of_fold": 0, **size}
     return EpiBoostRegressor(**{**options, **settings})
 
 

@@ -53,7 +53,9 @@ def main(folder: Path, trees: int, members: int) -> None:
         return table
 
     native.chain_table = timed  # the last step before trees are grown
-    model = EpiBoostRegressor(n_members=members, n_estimators=trees, n_jobs=2, random_state=0, out_of_fold=0)
+    model = EpiBoostRegressor(
+        n_members=members, n_estimators=trees, learning_rate=0.1, max_depth=6, n_jobs=2, random_state=0, out_of_fold=0
+    )
     model.fit(frame.drop(columns="y"), frame["y"])
     times.append(perf_counter())
     reading, growing = np.diff(times).tolist()

@@ -23,9 +23,8 @@ def main(trainer: str, folder: Path, trees: int) -> None:
         import_module(trainer.lower())
     before = _kibibytes("VmRSS")
     if trainer == "ours":
-        EpiBoostRegressor(n_members=10, n_estimators=trees, n_jobs=2, random_state=0, out_of_fold=0).fit(
-            table.X, table.y
-        )
+        size = {"n_estimators": trees, "learning_rate": 0.1, "max_depth": 6}
+        EpiBoostRegressor(n_members=10, n_jobs=2, random_state=0, out_of_fold=0, **size).fit(table.X, table.y)
     else:
         prepared = training(trainer, table, trees)
         if prepared is None:
