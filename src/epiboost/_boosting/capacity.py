@@ -101,7 +101,8 @@ def usual_size(n_rows: int, *, is_classification: bool) -> TreeSize:
     >>> usual_size(300, is_classification=False)
     TreeSize(max_depth=6, max_leaves=None)
     """
-    return TreeSize(6 if is_classification or n_rows < _MANY_ROWS else MAX_DEPTH)
+    few, many = (4, 6) if is_classification else (6, MAX_DEPTH)
+    return TreeSize(few if n_rows < _MANY_ROWS else many)
 
 
 def candidates(n_rows: int, *, is_classification: bool, leaf_wise: bool) -> tuple[TreeSize, ...]:

@@ -24,18 +24,24 @@ inline void find_leaves(const Columns& column, const std::uint8_t* threshold, in
     }
 }
 
-// Leaf indices in a leaf-wise tree: split s divides leaf `parent[s]`, and rows whose bin is above its threshold go to leaf s + 1.
-// Splits that were not made have no parent.
+// Leaf indices of some blocks of rows in a leaf-wise tree: split s divides leaf `parent[s]`, and rows whose bin is above its
+// threshold go to leaf s + 1. Splits that were not made have no parent. `column(s, b)` returns the bins of block b. Each split
+// waits for the one before, so several blocks are followed side by side.
 template <class Columns>
 inline void follow_splits(const Columns& column, const std::uint8_t* threshold, const std::uint8_t* parent, int splits,
-                          std::uint8_t* __restrict leaf) {
-    for (std::size_t i = 0; i < block; ++i) leaf[i] = 0;
+                          std::size_t blocks, std::uint8_t* __restrict leaf) {
+    for (std::size_t i = 0; i < blocks * block; ++i) leaf[i] = 0;
     for (int s = 0; s < splits && parent[s] != no_leaf; ++s) {
-        const std::uint8_t* __restrict bins = column(s);
         const std::uint8_t limit = threshold[s];
         const std::uint8_t from = parent[s];
         const auto added = static_cast<std::uint8_t>(s + 1);
-        for (std::size_t i = 0; i < block; ++i) leaf[i] = (leaf[i] == from) & (bins[i] > limit) ? added : leaf[i];
+        for (std::size_t b = 0; b < blocks; ++b) {
+            const std::uint8_t* __restrict bins = column(s, b);
+            std::uint8_t* __restrict of_block = leaf + b * block;
+            for (std::size_t i = 0; i < block; ++i) {
+                of_block[i] = (of_block[i] == from) & (bins[i] > limit) ? added : of_block[i];
+            }
+        }
     }
 }
 

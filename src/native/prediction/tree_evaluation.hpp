@@ -73,35 +73,36 @@ inline void add_batch_portable(const CompiledTrees& trees, std::size_t number, S
     const auto [first, count] = trees.batches[number];
     const auto width = static_cast<std::size_t>(trees.outputs);
     const auto splits = static_cast<std::size_t>(trees.splits);
-    std::vector<std::int32_t> integers(width * block);
+    const std::size_t rows = strip.blocks * block;
+    std::vector<std::int32_t> integers(width * rows, 0);
+    std::vector<std::uint8_t> leaf(rows);
     CompiledTrees::Condition condition[max_splits];
     std::uint8_t threshold[max_splits];
-    for (std::size_t b = 0; b < strip.blocks; ++b) {
-        std::fill(integers.begin(), integers.end(), 0);
-        for (std::size_t tree = first; tree < first + count; ++tree) {
-            for (std::size_t s = 0; s < splits; ++s) {
-                condition[s] = trees.conditions[trees.split[tree * splits + s]];
-                threshold[s] = condition[s].threshold;
-            }
-            std::uint8_t index[block];
-            const auto column = [&](int s) { return strip.block_bins(b, condition[s].feature); };
-            if (trees.is_symmetric()) {
-                find_leaves(column, threshold, trees.splits, index);
-            } else {
-                follow_splits(column, threshold, trees.parent.data() + tree * splits, trees.splits, index);
-            }
-            const std::int32_t* value = trees.value.data() + tree * trees.leaves() * width;
-            for (std::size_t k = 0; k < width; ++k) {
-                std::int32_t* __restrict sum = integers.data() + k * block;
-                for (std::size_t i = 0; i < block; ++i) sum[i] += value[index[i] * width + k];
-            }
+    for (std::size_t tree = first; tree < first + count; ++tree) {
+        for (std::size_t s = 0; s < splits; ++s) {
+            condition[s] = trees.conditions[trees.split[tree * splits + s]];
+            threshold[s] = condition[s].threshold;
         }
-        for (std::size_t k = 0; k < width; ++k) {
-            const float unit = trees.unit[number * width + k];
-            float* __restrict sums = strip.sums.data() + k * strip_rows + b * block;
-            for (std::size_t i = 0; i < block; ++i) {
-                sums[i] += static_cast<float>(integers[k * block + position_in_block(i)]) * unit;
+        const auto column = [&](int s, std::size_t b) { return strip.block_bins(b, condition[s].feature); };
+        if (trees.is_symmetric()) {
+            for (std::size_t b = 0; b < strip.blocks; ++b) {
+                find_leaves([&](int level) { return column(level, b); }, threshold, trees.splits, leaf.data() + b * block);
             }
+        } else {
+            follow_splits(column, threshold, trees.parent.data() + tree * splits, trees.splits, strip.blocks, leaf.data());
+        }
+        const std::int32_t* value = trees.value.data() + tree * trees.leaves() * width;
+        for (std::size_t k = 0; k < width; ++k) {
+            std::int32_t* __restrict sum = integers.data() + k * rows;
+            for (std::size_t i = 0; i < rows; ++i) sum[i] += value[leaf[i] * width + k];
+        }
+    }
+    for (std::size_t k = 0; k < width; ++k) {
+        const float unit = trees.unit[number * width + k];
+        for (std::size_t b = 0; b < strip.blocks; ++b) {
+            const std::int32_t* of_block = integers.data() + k * rows + b * block;
+            float* __restrict sums = strip.sums.data() + k * strip_rows + b * block;
+            for (std::size_t i = 0; i < block; ++i) sums[i] += static_cast<float>(of_block[position_in_block(i)]) * unit;
         }
     }
 }

@@ -141,7 +141,7 @@ class Chain {
         const Splits& splits = this->splits(group);
         std::uint8_t leaf[block];
         for (std::size_t b = group.begin(block_losses_.size()); b < group.end(block_losses_.size()); ++b) {
-            splits.find_leaves_of(table, b * block, recipe_, leaf);
+            splits.find_leaves_of(table, b * block, 1, recipe_, leaf);
             update_block(leaf, steps, evaluation_scores_.data() + b * block, padded(table.rows));
         }
     }

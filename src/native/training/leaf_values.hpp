@@ -43,10 +43,14 @@ class LeafValues {
         std::fill(sums.begin(), sums.end(), 0);
         const int width = outputs_ + 1;
         std::vector<std::int32_t> fixed(static_cast<std::size_t>(width) * block);
-        for (std::size_t b = group.begin(leaf_.size() / block); b < group.end(leaf_.size() / block); ++b) {
+        const std::size_t end = group.end(leaf_.size() / block);
+        for (std::size_t b = group.begin(leaf_.size() / block); b < end; b += blocks_at_once) {
+            const std::size_t blocks = std::min(blocks_at_once, end - b);
+            splits.find_leaves_of(context_.table, b * block, blocks, context_.recipe, leaf_.data() + b * block);
+        }
+        for (std::size_t b = group.begin(leaf_.size() / block); b < end; ++b) {
             const std::size_t row = b * block;
-            std::uint8_t* leaf = leaf_.data() + row;
-            splits.find_leaves_of(context_.table, row, context_.recipe, leaf);
+            const std::uint8_t* leaf = leaf_.data() + row;
             for (int k = 0; k < width; ++k) {
                 const float* __restrict values = (k < outputs_ ? gradients.of(k) : gradients.weight()) + row;
                 std::int32_t* __restrict lane = fixed.data() + k * block;
