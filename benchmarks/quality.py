@@ -5,6 +5,7 @@ EPIBOOST_DATA=folder python benchmarks/quality.py defaults     regression: the d
 EPIBOOST_DATA=folder python benchmarks/quality.py few-rows     classification of few rows, half an hour
 EPIBOOST_DATA=folder python benchmarks/quality.py knowledge    knowledge uncertainty as an amount
 EPIBOOST_DATA=folder python benchmarks/quality.py categories   classification with categories, half an hour
+EPIBOOST_DATA=folder python benchmarks/quality.py default-classifier   the default on the same tables
 python benchmarks/quality.py mixed-regression                  regression on generated tables of numbers and categories
 """
 
@@ -90,6 +91,7 @@ JOBS = {
     "few-rows": lambda _: few_rows.classifiers(),
     "knowledge": lambda _: few_rows.knowledge(),
     "categories": categories.compare,
+    "default-classifier": categories.compare_defaults,
     "mixed-regression": mixed_regression.compare,
 }
 

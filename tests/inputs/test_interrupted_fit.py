@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
+from epiboost import _progress
 from epiboost._boosting.recipe import Recipe
-from epiboost._estimators import base as _base
 from epiboost._inputs.dataset import Dataset
 from epiboost.engines.native.engine import NativeEngine
 from tests.support.models import every_estimator, small_estimator
@@ -25,7 +25,7 @@ def test_an_error_in_the_progress_callback_stops_the_training(estimator, ensembl
     def report(_done, _total):
         raise EnoughError
 
-    monkeypatch.setattr(_base, "_ignore_progress", report)
+    monkeypatch.setattr(_progress, "no_progress", report)
     random = np.random.default_rng(0)
     table = random.normal(size=(5000, 5))
     model = small_estimator(estimator, ensemble=ensemble, n_estimators=20_000, n_members=4, max_depth=2, n_jobs=n_jobs)
@@ -54,9 +54,9 @@ import sys
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from epiboost import EpiBoostRegressor
-from epiboost._estimators import base as _base
+from epiboost import _progress
 
-_base._ignore_progress = lambda done, total: print("training", done, flush=True)
+_progress.no_progress = lambda done, total: print("training", done, flush=True)
 X = np.random.default_rng(0).normal(size=(30_000, 10))
 model = EpiBoostRegressor(ensemble=sys.argv[1], n_members=int(sys.argv[2]), n_estimators=20_000, n_jobs=2)
 try:

@@ -5,7 +5,6 @@ import inspect
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -183,14 +182,14 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         options = OutOfFoldOptions(self.out_of_fold, self.keep_folds, rows.groups, rows.kept)
         plan = plan_for(options, recipe, data)
         seed = draw_seed(self.random_state)
-        capacity = choose_capacity(engine, data, recipe, seed, plan)
+        capacity = choose_capacity(engine, data, recipe, seed, plan, verbose=bool(self.verbose))
         recipe = recipe.with_capacity(capacity)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         self.__dict__.update(schema.estimator_attributes(), target_=rows.target)
         n_rows, kept = len(data.X), rows.kept
         handed_over = [data]
         del data, rows  # the engine gets the only reference, so that it can free a large table
-        with progress_bar("Training") if self.verbose else nullcontext(_ignore_progress) as progress:
+        with progress_bar("Training", enabled=bool(self.verbose)) as progress:
             if plan is None:
                 forest, measured = engine.fit(handed_over.pop(), recipe.specs(seed), progress), None
             else:
@@ -252,7 +251,3 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         for name, value in fitted_attributes(model, header, arrays).items():
             setattr(model, name, value)
         return model
-
-
-def _ignore_progress(done: int, total: int, /) -> None:
-    """Report nothing."""

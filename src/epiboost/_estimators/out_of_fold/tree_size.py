@@ -17,6 +17,7 @@ from epiboost._boosting.capacity import TreeSize
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import Recipe
 from epiboost._inputs.dataset import Dataset
+from epiboost._progress import Progress, no_progress
 from epiboost._typing import AnyArray, Floats
 from epiboost.engines.base import Engine, Forest, Subset, fit_subsets
 
@@ -41,6 +42,8 @@ class ShortChains:
     seed : int
         Of the ensemble.
     plan : OutOfFoldPlan
+    progress : callable
+        Called for each size of trees as an engine calls it.
     """
 
     engine: Engine
@@ -48,6 +51,7 @@ class ShortChains:
     recipe: Recipe
     seed: int
     plan: OutOfFoldPlan
+    progress: Progress = no_progress
 
     def compare(self, sizes: Sequence[TreeSize], usual: TreeSize) -> tuple[TreeSize, float]:
         """Return the candidate whose ensemble has the smallest expected loss, if it is plainly below that of the usual.
@@ -106,7 +110,7 @@ class ShortChains:
         *specs, repeated = short.out_of_fold_specs(self.seed, n_folds + 1)
         subsets = [Subset(train, (spec,)) for train, spec in zip(self.plan.trains, specs, strict=False)]
         subsets[0] = Subset(self.plan.trains[0], (specs[0], repeated))
-        return fit_subsets(self.engine, replace(self.data, evaluation=None), (), subsets, _ignore_progress)
+        return fit_subsets(self.engine, replace(self.data, evaluation=None), (), subsets, self.progress)
 
 
 def _losses(parameters: Floats, y: Floats, weight: Floats, family: str) -> Floats:
@@ -122,7 +126,3 @@ def _losses(parameters: Floats, y: Floats, weight: Floats, family: str) -> Float
 
 def _stages() -> tuple[int, ...]:
     return tuple(SHORT_TREES * step // _N_STAGES for step in range(1, _N_STAGES + 1))
-
-
-def _ignore_progress(_done: int, _total: int, /) -> None:
-    """Report nothing."""
