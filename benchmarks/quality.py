@@ -51,7 +51,7 @@ def ours(**parameters: float) -> Model:
 
     def train(split: Split, seed: int) -> Posterior:
         size = {"n_estimators": TREES, "learning_rate": RATE, "max_depth": DEPTH}
-        model = EpiBoostRegressor(n_jobs=THREADS, random_state=seed, out_of_fold=0, **size, **parameters)
+        model = EpiBoostRegressor(n_jobs=THREADS, random_state=seed, out_of_fold=0, **{**size, **parameters})
         return model.fit(split.X_train, split.y_train).predict_posterior(split.X_test)
 
     return train

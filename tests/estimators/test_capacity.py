@@ -1,11 +1,18 @@
 """An estimator chooses the size of its trees, and what the user gives stays."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.model_selection import TimeSeriesSplit
 
 import epiboost
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
-from epiboost._boosting.capacity import Capacity
+from epiboost._boosting.capacity import Capacity, TreeSize
+from epiboost._estimators import capacity
+from epiboost._estimators.out_of_fold.training import OutOfFoldOptions, plan_for
+from epiboost._estimators.out_of_fold.tree_size import ShortChains
+from epiboost._estimators.training_rows import GivenRows
 from tests.support.compare import assert_same_trees
 
 AUTO = {"n_members": 5, "n_jobs": 2, "random_state": 0}
@@ -25,6 +32,17 @@ def interacting(n=1500, seed=0):
     return X, np.sign(X).prod(axis=1) + 0.1 * rng.normal(size=n)
 
 
+def short_chains(X, y, **options):
+    """Return the short chains of a regressor."""
+    model = EpiBoostRegressor(**{**AUTO, **options})
+    engine = model._checked_engine()
+    rows = model._read_rows(GivenRows(X, y), engine)
+    plan = plan_for(
+        OutOfFoldOptions(model.out_of_fold, keep=False, groups=None, kept=rows.kept), model._recipe(), rows.data
+    )
+    return ShortChains(engine, rows.data, model._recipe(), 0, plan)
+
+
 def test_trees_are_small_where_columns_act_alone_and_deep_where_they_act_together():
     shallow = EpiBoostRegressor(**AUTO).fit(*additive())
     deep = EpiBoostRegressor(**AUTO).fit(*interacting())
@@ -38,7 +56,6 @@ def test_a_classifier_of_noise_has_few_trees():
     labels = np.random.default_rng(1).integers(0, 2, len(X))
     model = EpiBoostClassifier(**AUTO).fit(X, labels)
     assert model.capacity_.n_estimators < 600
-    assert model.n_iter_.max() <= model.capacity_.n_estimators
 
 
 @pytest.mark.parametrize(
@@ -57,12 +74,6 @@ def test_values_that_are_given_are_used(given, used):
     assert fields[: len(used)] == used
 
 
-def test_symmetric_trees_are_kept_where_leaves_are_none():
-    X, y = additive(6000)
-    options = {"n_members": 5, "n_estimators": 3, "random_state": 0}
-    assert EpiBoostRegressor(max_leaves=None, **options).fit(X, y).capacity_.max_leaves is None
-
-
 def nested(n=6000, columns=6, depth=8, seed=0):
     """Return a table whose target is a random tree, each leaf with thresholds of its own."""
     rng = np.random.default_rng(seed)
@@ -78,6 +89,52 @@ def test_a_large_table_of_thresholds_that_interact_has_leafwise_trees():
     model = EpiBoostRegressor(n_members=5, n_estimators=3, random_state=0).fit(*nested())
     assert model.capacity_ == Capacity(3, 0.3, None, 64)
     assert model.forest_.parent.shape[2] == 63
+
+
+def test_symmetric_trees_are_kept_where_leaves_are_none_or_columns_too_many(monkeypatch):
+    options = {"n_members": 5, "n_estimators": 3, "random_state": 0}
+    assert EpiBoostRegressor(max_leaves=None, **options).fit(*nested()).capacity_.max_leaves is None
+    monkeypatch.setattr(capacity, "_MAX_WIDTH", 11)
+    assert EpiBoostRegressor(**options).fit(*nested()).capacity_.max_leaves is None
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+def test_weight_two_is_the_row_twice(n):
+    X, y = nested(n)
+    options = {"n_members": 5, "n_estimators": 5, "random_state": 0}
+    weighted = EpiBoostRegressor(**options).fit(X, y, sample_weight=np.full(n, 2.0))
+    repeated = EpiBoostRegressor(**options).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    assert weighted.capacity_ == repeated.capacity_
+    assert_same_trees(weighted, repeated)
+
+
+def test_expected_losses_have_the_same_bits_in_any_order_of_rows():
+    X, y = nested(500)
+    order = np.random.default_rng(3).permutation(len(y))
+    first, second = (
+        short_chains(X[rows], y[rows])._expected_losses(TreeSize(4), (50, 150)) for rows in (slice(None), order)
+    )
+    np.testing.assert_array_equal(first, second)
+
+
+def test_a_single_model_gains_nothing_by_averaging():
+    chains = short_chains(*nested(300), ensemble="single", n_members=10, out_of_fold=4)
+    many = replace(chains, recipe=replace(chains.recipe, ensemble="sglb"))
+    assert chains._gain_factor == 0.0
+    assert many._gain_factor == pytest.approx(1.8)
+
+
+def test_the_chain_that_sees_most_rows_decides_where_rows_are_many():
+    X, y = nested(5200)
+    chains = short_chains(X, y, out_of_fold=TimeSeriesSplit(5))
+    assert chains._folds == [4]
+
+
+def test_a_virtual_ensemble_of_many_members_keeps_its_trees():
+    X, _ = additive()
+    labels = np.random.default_rng(1).integers(0, 2, len(X))
+    model = EpiBoostClassifier(ensemble="virtual", n_members=100, out_of_fold=4, random_state=0).fit(X, labels)
+    assert model.capacity_.n_estimators == 600
 
 
 def test_the_choice_does_not_depend_on_the_order_of_rows_or_on_threads():

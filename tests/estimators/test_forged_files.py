@@ -17,7 +17,9 @@ MODELS = {
     "binary classifier": ("boolean labels", "sgb"),
     "classifier": ("text labels", "sglb"),
     "virtual classifier": ("text objects", "virtual"),
+    "leaf-wise regressor": ("numbers", "sglb"),
 }
+LEAF_WISE = {"max_depth": None, "max_leaves": 6}
 
 
 def fewer_features(header, arrays):
@@ -49,7 +51,7 @@ FORGERIES = {
     "no members": put("parameters", "n_members", value=0),
     "no trees": put("parameters", "n_estimators", value=0),
     "fraction of trees": put("parameters", "n_estimators", value=6.5),
-    "too deep": put("parameters", "max_depth", value=99),
+    "too deep": put("parameters", "max_depth", value=999),
     "negative rate": put("parameters", "learning_rate", value=-0.1),
     "rate that is text": put("parameters", "learning_rate", value="fast"),
     "negative l2": put("parameters", "l2", value=-1.0),
@@ -149,6 +151,25 @@ NUMBER_FORGERIES = {
     "objective of three classes": put("forest", "objective", value={"name": "categorical", "log_shares": [-1.0] * 3}),
 }
 
+CAPACITY_FORGERIES = {
+    "capacity that is a list": put("capacity", value=[6, 0.3, 3, None]),
+    "capacity without trees": drop("capacity", "n_estimators"),
+    "automatic capacity": put("capacity", "n_estimators", value="auto"),
+    "automatic depth": put("capacity", "max_depth", value="auto"),
+    "fraction of trees in the capacity": put("capacity", "n_estimators", value=6.5),
+    "rate that is null": put("capacity", "learning_rate", value=None),
+}
+
+PARENT_FORGERIES = {
+    "no array parent": lack("parent"),
+    "parent of another type": change("parent", lambda a: a.astype(np.float16)),
+    "parent without the last axis": change("parent", lambda a: a[..., 0]),
+    "fewer parents": change("parent", lambda a: a[:, :, :-1]),
+    "parent that comes later": change("parent", with_value((0, 0, 1), 2)),
+    "first split of another leaf": change("parent", with_value((0, 0, 0), 1)),
+    "split that is not made between others": change("parent", with_value((0, 0, 1), 255)),
+}
+
 ENSEMBLE_FORGERIES = {
     "one member more": put("parameters", "n_members", value=4),
     "one member less": put("parameters", "n_members", value=2),
@@ -162,6 +183,8 @@ CASES = [
     for model in MODELS
     for forgery in [
         *FORGERIES,
+        *CAPACITY_FORGERIES,
+        *(PARENT_FORGERIES if "leaf-wise" in model else {}),
         *(NUMBER_FORGERIES if "regressor" in model else LABEL_FORGERIES),
         *(() if model == "single regressor" else ENSEMBLE_FORGERIES),
     ]
@@ -178,14 +201,21 @@ def genuine(tmp_path_factory):
     files = {}
     for name, (target, ensemble) in MODELS.items():
         files[name] = folder / f"{name}.epib"
-        fitted(target, ensemble).save(files[name])
+        fitted(target, ensemble, **(LEAF_WISE if "leaf-wise" in name else {})).save(files[name])
     return files
 
 
 def forge(genuine, model, forgery, path):
     """Write a file with a right checksum and one forgery."""
     header, arrays = model_file.read(genuine[model])
-    {**FORGERIES, **LABEL_FORGERIES, **NUMBER_FORGERIES, **ENSEMBLE_FORGERIES}[forgery](header, arrays)
+    {
+        **FORGERIES,
+        **CAPACITY_FORGERIES,
+        **PARENT_FORGERIES,
+        **LABEL_FORGERIES,
+        **NUMBER_FORGERIES,
+        **ENSEMBLE_FORGERIES,
+    }[forgery](header, arrays)
     model_file.write(path, header, arrays)
 
 

@@ -77,6 +77,7 @@ def test_a_file_from_before_out_of_fold_chains_can_be_loaded(path):
     fitted("regression", out_of_fold=0).save(path)
     header, arrays = model_file.read(path)
     del header["out_of_fold"], header["parameters"]["out_of_fold"], header["parameters"]["keep_folds"]
+    del header["capacity"], header["parameters"]["max_leaves"], arrays["parent"]  # all trees were symmetric
     model_file.write(path, header, arrays)
     np.testing.assert_array_equal(load(path).predict(X), fitted("regression", out_of_fold=0).predict(X))
 

@@ -159,6 +159,10 @@ class Recipe:
         """Return the specs of chains beside the members, with seeds of their own."""
         return self._specs(np.random.SeedSequence([seed, 1]), n_chains)
 
+    def short_specs(self, seed: int, n_chains: int) -> tuple[MemberSpec, ...]:
+        """Return the specs of chains that compare sizes of trees, with seeds of their own."""
+        return self._specs(np.random.SeedSequence([seed, 2]), n_chains)
+
     def _specs(self, seeds: np.random.SeedSequence, n_chains: int) -> tuple[MemberSpec, ...]:
         noisy = self.ensemble in {"sglb", "virtual"}
         default_subsample = 0.5 if self.ensemble == "sgb" else 1.0
@@ -183,14 +187,14 @@ class Recipe:
         )
 
     def _check_capacity(self) -> None:
-        is_leaf_wise = self.max_leaves not in {None, AUTO}
-        if self.n_estimators != AUTO:
+        is_leaf_wise = not (self.max_leaves is None or _is_auto(self.max_leaves))
+        if not _is_auto(self.n_estimators):
             _require_integer("n_estimators", self.n_estimators, 1)
-        if self.learning_rate != AUTO:
+        if not _is_auto(self.learning_rate):
             _require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0)
         if is_leaf_wise:
             _require_integer("max_leaves", self.max_leaves, 2, MAX_LEAVES)
-        if self.max_depth != AUTO and not (is_leaf_wise and self.max_depth is None):
+        if not _is_auto(self.max_depth) and not (is_leaf_wise and self.max_depth is None):
             _require_integer("max_depth", self.max_depth, 1, MAX_LEAVES if is_leaf_wise else MAX_DEPTH)
 
     def _check_virtual(self) -> None:
@@ -241,6 +245,10 @@ def thread_count(n_jobs: int | str | None) -> int:
     if limit.isdigit() and int(limit) > 0:
         cores = min(cores, int(limit))
     return max(1, cores + 1 + int(-1 if n_jobs is None else n_jobs))
+
+
+def _is_auto(value: object) -> bool:
+    return isinstance(value, str) and value == AUTO
 
 
 def _require_integer(name: str, value: object, minimum: int, maximum: int | None = None) -> None:

@@ -13,6 +13,8 @@ number, each for its own reason.
 from collections.abc import Sequence
 from itertools import pairwise
 
+_N_STAGES = 10  # a finer choice gains nothing, and each stage is predicted
+
 
 def virtual_prefixes(n_trees: int, n_members: int) -> tuple[int, ...]:
     """Return the tree counts of a virtual ensemble, evenly spaced over the second half of the chain.
@@ -65,3 +67,12 @@ def check_prefixes(prefixes: Sequence[int], trees: int) -> tuple[int, ...]:
         message = f"prefixes must ascend from at least 1 to at most {trees}; got {ends}"
         raise ValueError(message)
     return ends
+
+
+def stages_of(n_trees: int) -> tuple[int, ...]:
+    """Return ten evenly spaced tree counts up to all trees, among which the best is looked for.
+
+    >>> stages_of(150)
+    (15, 30, 45, 60, 75, 90, 105, 120, 135, 150)
+    """
+    return tuple(sorted({max(1, round(n_trees * step / _N_STAGES)) for step in range(1, _N_STAGES + 1)}))

@@ -42,8 +42,9 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 
 def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
     """Return the fitted attributes of an estimator from its file; a ValueError if the parts do not fit together."""
-    capacity = Capacity.from_header(header["capacity"])
-    recipe = Recipe.of(model.get_params(deep=False)).with_capacity(capacity)
+    parameters = model.get_params(deep=False)
+    capacity = Capacity.from_header(header.get("capacity") or Capacity.fields_of(parameters))
+    recipe = Recipe.of(parameters).with_capacity(capacity)
     schema = ColumnSchema.from_file(header, arrays, owner=type(model).__name__)
     target = model._target_type.from_file(arrays)  # noqa: SLF001 (its own class)
     forest = forest_from_file(str(model.engine), header["forest"], arrays, n_jobs=model.n_jobs)

@@ -14,7 +14,8 @@ namespace {
 
 void make_predictor(Predictor* self, Array<double, 1> borders, Array<std::int64_t, 1> offsets, Array<std::uint16_t, 3> feature,
                     Array<std::uint8_t, 3> threshold, Array<std::uint8_t, 3> parent, Array<float, 4> leaf,
-                    Array<std::int32_t, 2> end, Array<double, 2> decay, int objective, Array<double, 1> start, double location, double scale) {
+                    Array<std::int32_t, 2> end, Array<double, 2> decay, int objective, Array<double, 1> start, double location,
+                    double scale) {
     const ForestArrays forest{.members = feature.shape(0),
                               .trees = feature.shape(1),
                               .segments = end.shape(1),
@@ -61,8 +62,8 @@ void bind_prediction(nb::module_& module) {
     using namespace nb::literals;
     nb::class_<Predictor> predictor(module, "Predictor");
     predictor
-        .def("__init__", &make_predictor, "borders"_a, "offsets"_a, "feature"_a, "threshold"_a, "parent"_a, "leaf"_a, "end"_a, "decay"_a,
-             "objective"_a, "start"_a, "location"_a, "scale"_a)
+        .def("__init__", &make_predictor, "borders"_a, "offsets"_a, "feature"_a, "threshold"_a, "parent"_a, "leaf"_a,
+             "end"_a, "decay"_a, "objective"_a, "start"_a, "location"_a, "scale"_a)
         .def_prop_ro("chains", &Predictor::chains)
         .def_prop_ro("segments", &Predictor::segments)
         .def_prop_ro("parameters", &Predictor::parameters);

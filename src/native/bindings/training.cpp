@@ -18,11 +18,12 @@ namespace {
 
 using Progress = nb::typed<nb::callable, void(long)>;
 using TrainedArrays =
-    std::tuple<Result<std::uint16_t, 3>, Result<std::uint8_t, 3>, Result<std::uint8_t, 3>, Result<float, 4>, Result<std::int32_t, 1>, Result<double, 2>>;
+    std::tuple<Result<std::uint16_t, 3>, Result<std::uint8_t, 3>, Result<std::uint8_t, 3>, Result<float, 4>,
+               Result<std::int32_t, 1>, Result<double, 2>>;
 
-void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int trees, int depth, int leaves, double learning_rate,
-                 double l2, double shrink, double noise, double subsample, double variance_guard, double structure_rows,
-                 double random_strength, double random_decay, int patience) {
+void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int trees, int depth, int leaves,
+                 double learning_rate, double l2, double shrink, double noise, double subsample, double variance_guard,
+                 double structure_rows, double random_strength, double random_decay, int patience) {
     if (start.empty() || start.size() > max_outputs) throw std::invalid_argument("start: from 1 to 1024 outputs");
     if (leaves == 0 && (depth < 1 || depth > max_depth)) throw std::invalid_argument("depth: from 1 to 8");
     if (leaves != 0 && (leaves < 2 || leaves > max_leaves || depth < 1)) throw std::invalid_argument("leaves: from 2 to 255");
@@ -116,7 +117,8 @@ std::vector<Rows> rows_of(const std::vector<const Sample*>& samples) {
 // One problem per list of samples, with its evaluation rows (none or one sample), recipe and seeds.
 std::vector<Problem> problems_of(const std::vector<std::vector<const Sample*>>& samples,
                                  const std::vector<std::vector<const Sample*>>& evaluations,
-                                 const std::vector<const ChainRecipe*>& recipes, const std::vector<Array<std::uint64_t, 1>>& seeds) {
+                                 const std::vector<const ChainRecipe*>& recipes,
+                                 const std::vector<Array<std::uint64_t, 1>>& seeds) {
     if (samples.empty() || evaluations.size() != samples.size() || recipes.size() != samples.size() ||
         seeds.size() != samples.size()) {
         throw std::invalid_argument("samples, evaluations, recipes and seeds must have one entry per problem");
@@ -156,7 +158,8 @@ TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& sampl
     NewArray<std::uint16_t, 3> feature({members, trees, splits});
     NewArray<std::uint8_t, 3> threshold({members, trees, splits});
     NewArray<std::uint8_t, 3> parent({members, trees, recipe.is_symmetric() ? 0 : splits});
-    NewArray<float, 4> leaf({members, trees, static_cast<std::size_t>(recipe.leaf_count()), static_cast<std::size_t>(recipe.outputs)});
+    const auto leaves = static_cast<std::size_t>(recipe.leaf_count());
+    NewArray<float, 4> leaf({members, trees, leaves, static_cast<std::size_t>(recipe.outputs)});
     NewArray<std::int32_t, 1> count({members});
     NewArray<double, 2> losses({members, evaluated ? trees : 0});
     std::fill_n(losses.data.get(), losses.size, std::nan(""));  // remains for trees that early stopping skips
@@ -200,8 +203,8 @@ Result<float, 1> langevin_noise(std::uint64_t seed, std::uint64_t tree, Array<st
 void bind_training(nb::module_& module) {
     using namespace nb::literals;
     nb::class_<ChainRecipe>(module, "ChainRecipe")
-        .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "trees"_a, "depth"_a, "leaves"_a, "learning_rate"_a, "l2"_a,
-             "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "random_strength"_a,
+        .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "trees"_a, "depth"_a, "leaves"_a,
+             "learning_rate"_a, "l2"_a, "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "random_strength"_a,
              "random_decay"_a, "patience"_a)
         .def_prop_ro("objective", [](const ChainRecipe& recipe) { return static_cast<int>(recipe.objective); })
         .def_ro("start", &ChainRecipe::start)

@@ -1,10 +1,11 @@
 // Grows one leaf-wise tree: of all leaves, the one whose best split gains most is split next.
 //
-// The gain of a split is its score, that of both sides, minus the score of the leaf itself. Splits without gain are not made, so a
-// tree can have fewer leaves than allowed.
+// The gain of a split is its score, that of both sides, minus the score of the leaf itself. Splits without gain are not made, so
+// a tree can have fewer leaves than allowed.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -74,7 +75,7 @@ class LeafwiseGrower {
             rows.start(first, count, weight);
             std::fill(std::begin(splits.parent), std::end(splits.parent), no_leaf);
             std::fill(std::begin(splits.feature), std::end(splits.feature), std::uint16_t{0});
-            std::fill(std::begin(splits.threshold), std::end(splits.threshold), no_leaf);
+            std::fill(std::begin(splits.threshold), std::end(splits.threshold), std::uint8_t{255});  // no bin is above
             leaf[0] = {};
             fill = {0, 0, -1};
             opened = {0, -1};

@@ -1,6 +1,8 @@
-// Chooses the split of a level: the (feature, threshold), common to all leaves, with the largest score
+// Scores of splits: the (feature, threshold) with the largest score is chosen,
 //
 //     sum over leaves, sides and outputs of (sum of gradients)^2 / (sum of weights + l2).
+//
+// A split of a symmetric tree is common to all leaves of a level, that of a leaf-wise tree belongs to one leaf.
 #pragma once
 
 #include <cstddef>

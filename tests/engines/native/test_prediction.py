@@ -9,7 +9,7 @@ MEMBERS, TREES, ROWS = 2, 37, 300
 
 
 def forest_of(depth, classes, leaves=None):
-    rng = np.random.default_rng(depth)
+    rng = np.random.default_rng(leaves or depth)
     X = rng.normal(size=(ROWS, 5))
     X[rng.random(X.shape) < 0.05] = np.nan
     signal = np.nan_to_num(X) @ [1.0, -2.0, 0.5, 0.0, 1.0] + np.nan_to_num(X[:, 0] * X[:, 1])

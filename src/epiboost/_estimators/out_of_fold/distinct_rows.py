@@ -7,9 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from epiboost._binning.bins import BinnedTable
 from epiboost._boosting.out_of_fold import OutOfFoldPlan, content_ranks
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats, Integers
+
+
+def numbers_of(table: AnyArray | BinnedTable) -> AnyArray:
+    """Return a table as an engine's forest predicts it."""
+    return table.numbers() if isinstance(table, BinnedTable) else table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

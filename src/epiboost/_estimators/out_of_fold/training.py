@@ -15,8 +15,9 @@ from epiboost._boosting.out_of_fold import (
     out_of_fold_plan,
 )
 from epiboost._boosting.recipe import Recipe
+from epiboost._boosting.truncation import stages_of
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
-from epiboost._estimators.out_of_fold.distinct_rows import DistinctRows
+from epiboost._estimators.out_of_fold.distinct_rows import DistinctRows, numbers_of
 from epiboost._estimators.out_of_fold.measurement import OutOfFold, measure, subsets_of
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
@@ -24,7 +25,6 @@ from epiboost._typing import AnyArray, LibraryObject
 from epiboost.engines.base import Engine, Forest, fit_subsets
 
 _MIN_CHAINS = 5  # members for which "auto" trains out-of-fold chains; with fewer these would cost more than the members
-_N_STAGES = 10  # tree counts among which a classifier chooses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,9 +92,9 @@ def train(
     subsets = subsets_of(plan, recipe.out_of_fold_specs(seed, n_chains))
     forest, *forests = fit_subsets(engine, data, recipe.specs(seed), subsets, progress)
     stages = _stages([forest, *forests]) if engine.capabilities.prefixes and recipe.prefixes is None else None
-    distinct = DistinctRows.of(plan, _numbers(data.X), data.y)
+    distinct = DistinctRows.of(plan, numbers_of(data.X), data.y)
     own_plan, own_data = distinct.of_plan(plan), distinct.of_data(data)
-    own_table = _numbers(own_data.X)
+    own_table = numbers_of(own_data.X)
     measured = measure(own_plan, forests, own_data, own_table, prefixes=recipe.prefixes, stages=stages)
     if keep:
         chains = forests[: len(plan.tests)]
@@ -103,14 +103,9 @@ def train(
     return forest, measured.of_rows(distinct.number)
 
 
-def _numbers(table: AnyArray | BinnedTable) -> AnyArray:
-    return table.numbers() if isinstance(table, BinnedTable) else table
-
-
 def _stages(forests: Sequence[Forest]) -> tuple[int, ...] | None:
     """Return evenly spaced tree counts up to all trees; None if early stopping has chosen other numbers per chain."""
     lengths = {int(count) for forest in forests for count in forest.n_trees}
     if len(lengths) > 1:
         return None
-    n_trees = lengths.pop()
-    return tuple(sorted({max(1, round(n_trees * step / _N_STAGES)) for step in range(1, _N_STAGES + 1)}))
+    return stages_of(lengths.pop())

@@ -14,7 +14,7 @@ from epiboost._boosting.bootstrap import bootstrap_weight
 from epiboost._boosting.objectives import Objective
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.step_sizes import StepSizes
-from epiboost._boosting.variance_guard import SYMMETRIC_TREES_FACTOR
+from epiboost._boosting.variance_guard import LEAVE_ONE_OUT_FACTOR, SYMMETRIC_TREES_FACTOR
 from epiboost._encoding.encoding import Encoding
 from epiboost._native import ChainRecipe as NativeRecipe
 from epiboost._native import Sample, native
@@ -24,7 +24,7 @@ from epiboost.distributed.members import fan_out
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import BinnedRows
 
-_UNBOUNDED = 255  # levels; a leaf-wise tree has at most 255 leaves
+_UNBOUNDED = 255  # levels: a leaf-wise tree has at most 255 leaves, so none is deeper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class ChainRecipe:
             shrink=steps.shrink,
             noise=steps.noise,
             subsample=spec.subsample,
-            variance_guard=SYMMETRIC_TREES_FACTOR * spec.variance_guard,
+            variance_guard=spec.variance_guard * (LEAVE_ONE_OUT_FACTOR if spec.max_leaves else SYMMETRIC_TREES_FACTOR),
             structure_rows=float(spec.structure_rows or 0),
             random_strength=spec.random_strength,
             random_decay=spec.learning_rate,

@@ -125,6 +125,7 @@ class NativeForest:
         cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_jobs: int | str | None
     ) -> "NativeForest":
         """Build a forest from the parts of a model file; raise ValueError if they are inconsistent."""
+        arrays = {"parent": np.empty((*arrays["feature"].shape[:2], 0), np.uint8), **arrays}  # older files have none
         bins = Bins.from_file(arrays["borders"], arrays["offsets"])
         _check_arrays(header, arrays, bins.n_features)
         encoding = None if header["encoding"] is None else Encoding.from_file(header["encoding"], arrays)
@@ -235,6 +236,9 @@ def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_c
         <= (MAX_DEPTH if is_symmetric else MAX_LEAVES - 1),
         "parent must have the shape of feature": is_symmetric or parent.shape == arrays["feature"].shape,
         "parents must be leaves": bool(((parent <= np.arange(parent.shape[2])) | (parent == _NOT_MADE)).all()),
+        "splits that are not made must come last": bool(
+            np.diff((parent == _NOT_MADE).astype(np.int8)).min(initial=0) >= 0
+        ),
         "there must be trees": members > 0 and trees > 0,
         "threshold must have the shape of feature": arrays["threshold"].shape == arrays["feature"].shape,
         "features must be columns of the table": bool((arrays["feature"] < n_columns).all()),

@@ -13,7 +13,7 @@ from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import bin_numeric_rows
 
 _TREES, _RATE = 200, 0.3  # enough to find what trees can find; a fraction of the training time
-_DEPTH, _DEPTH_OF_FEW_ROWS, _FEW_ROWS = 6, 4, 1000
+_DEPTH, _DEPTH_OF_FEW_ROWS, _FEW_ROWS = 6, 4, 1000  # shallow trees take a quarter of the time where rows are few
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class QuickTrees:
             self.spec,
             n_estimators=_TREES,
             learning_rate=_RATE,
-            max_depth=_DEPTH if len(data.y) >= _FEW_ROWS else _DEPTH_OF_FEW_ROWS,
+            max_depth=_DEPTH if data.weight.sum() >= _FEW_ROWS else _DEPTH_OF_FEW_ROWS,
             max_leaves=None,
             subsample=1.0,
             temperature=None,
