@@ -49,14 +49,24 @@ def test_a_recipe_takes_the_numbers_of_a_capacity():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"max_leaves": 1}, "max_leaves must be a whole number from 2 to 255; got 1"),
-        ({"max_leaves": 256}, "max_leaves must be a whole number from 2 to 255; got 256"),
-        ({"max_leaves": "many"}, "max_leaves must be a whole number from 2 to 255; got 'many'"),
-        ({"max_depth": None}, "max_depth must be a whole number from 1 to 8; got None"),
-        ({"max_depth": 9}, "max_depth must be a whole number from 1 to 8; got 9"),
-        ({"max_depth": 0, "max_leaves": 5}, "max_depth must be a whole number from 1 to 255; got 0"),
-        ({"learning_rate": "fast"}, "learning_rate must be a number above 0 and at most 1; got 'fast'"),
-        ({"n_estimators": "all"}, "n_estimators must be a whole number of at least 1 and below 2^31; got 'all'"),
+        ({"max_leaves": 1}, "max_leaves must be 'auto', None or a whole number from 2 to 255; got 1"),
+        ({"max_leaves": 256}, "max_leaves must be 'auto', None or a whole number from 2 to 255; got 256"),
+        ({"max_leaves": "many"}, "max_leaves must be 'auto', None or a whole number from 2 to 255; got 'many'"),
+        ({"max_leaves": [3]}, "max_leaves must be 'auto', None or a whole number from 2 to 255; got [3]"),
+        (
+            {"max_depth": None},
+            "max_depth must be 'auto' or a whole number from 1 to 8 (deeper trees, or None, need max_leaves); got None",
+        ),
+        (
+            {"max_depth": 9},
+            "max_depth must be 'auto' or a whole number from 1 to 8 (deeper trees, or None, need max_leaves); got 9",
+        ),
+        ({"max_depth": 0, "max_leaves": 5}, "max_depth must be 'auto', None or a whole number from 1 to 255; got 0"),
+        ({"learning_rate": "fast"}, "learning_rate must be 'auto' or a number above 0 and at most 1; got 'fast'"),
+        (
+            {"n_estimators": "all"},
+            "n_estimators must be 'auto' or a whole number of at least 1 and below 2^31; got 'all'",
+        ),
     ],
 )
 def test_a_bad_value_is_refused(parameters, words):

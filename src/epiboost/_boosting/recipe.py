@@ -189,13 +189,15 @@ class Recipe:
     def _check_capacity(self) -> None:
         is_leaf_wise = not (self.max_leaves is None or _is_auto(self.max_leaves))
         if not _is_auto(self.n_estimators):
-            _require_integer("n_estimators", self.n_estimators, 1)
+            _require_integer("n_estimators", self.n_estimators, 1, also="'auto' or ")
         if not _is_auto(self.learning_rate):
-            _require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0)
+            _require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0, also="'auto' or ")
         if is_leaf_wise:
-            _require_integer("max_leaves", self.max_leaves, 2, MAX_LEAVES)
+            _require_integer("max_leaves", self.max_leaves, 2, MAX_LEAVES, also="'auto', None or ")
         if not _is_auto(self.max_depth) and not (is_leaf_wise and self.max_depth is None):
-            _require_integer("max_depth", self.max_depth, 1, MAX_LEAVES if is_leaf_wise else MAX_DEPTH)
+            most, also = (MAX_LEAVES, "'auto', None or ") if is_leaf_wise else (MAX_DEPTH, "'auto' or ")
+            hint = "" if is_leaf_wise else " (deeper trees, or None, need max_leaves)"
+            _require_integer("max_depth", self.max_depth, 1, most, also=also, hint=hint)
 
     def _check_virtual(self) -> None:
         if self.early_stopping_rounds is not None:
@@ -251,16 +253,24 @@ def _is_auto(value: object) -> bool:
     return isinstance(value, str) and value == AUTO
 
 
-def _require_integer(name: str, value: object, minimum: int, maximum: int | None = None) -> None:
+def _require_integer(
+    name: str, value: object, minimum: int, maximum: int | None = None, *, also: str = "", hint: str = ""
+) -> None:
     allowed = f"of at least {minimum} and below 2^31" if maximum is None else f"from {minimum} to {maximum}"
     is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_integer or not minimum <= int(value) <= (_MAX_INT if maximum is None else maximum):  # type: ignore[call-overload]
-        message = f"{name} must be a whole number {allowed}; got {value!r}"
+        message = f"{name} must be {also}a whole number {allowed}{hint}; got {value!r}"
         raise ValueError(message)
 
 
 def _require_number(
-    name: str, value: object, *, above: float | None = None, at_least: float | None = None, at_most: float | None = None
+    name: str,
+    value: object,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    also: str = "",
 ) -> None:
     limits = []
     number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else float("nan")
@@ -275,5 +285,5 @@ def _require_number(
         limits.append(f"at most {at_most:g}")
         fits = fits and number <= at_most
     if not fits:
-        message = f"{name} must be a number {' and '.join(limits)}; got {value!r}"
+        message = f"{name} must be {also}a number {' and '.join(limits)}; got {value!r}"
         raise ValueError(message)

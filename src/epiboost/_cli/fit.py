@@ -36,10 +36,19 @@ def fit(
     trees: Annotated[
         int | None, typer.Option(help="Number of trees per member; by default it fits the table.", min=1)
     ] = None,
-    rate: Annotated[float | None, typer.Option(help="Learning rate: above 0, at most 1.")] = None,
-    depth: Annotated[int | None, typer.Option(help="Depth of symmetric trees, from 1 to 8.", min=1)] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Learning rate: above 0, at most 1; by default it fits the number of trees.")
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            help="Depth of trees, 1 to 8 without --leaves; by default it fits the table.",
+            min=1,
+        ),
+    ] = None,
     leaves: Annotated[
-        int | None, typer.Option(help="Leaves of leaf-wise trees, from 2 to 255.", min=2, max=255)
+        int | None,
+        typer.Option(help="Leaves of leaf-wise trees, from 2 to 255; by default they fit the table.", min=2, max=255),
     ] = None,
     weight: Annotated[str | None, typer.Option(help="Column with the sample weights.")] = None,
     ignore: Annotated[
@@ -95,7 +104,7 @@ def fit(
     model.save(output)
     typer.echo(f"Trained in {seconds:.1f} s and wrote {output}")
     used = model.capacity_
-    typer.echo(f"Trees: {used.n_estimators} per member, {used.size}, learning rate {used.learning_rate:g}")
+    typer.echo(f"Trees: {model.n_iter_.max()} per chain, {used.size}, learning rate {used.learning_rate:g}")
     if model.out_of_fold_ is not None:
         score = f"accuracy {model.oof_score_:.3f}" if chosen == "classification" else f"R² {model.oof_score_:.3f}"
         loss = "" if math.isnan(model.oof_loss_) else f", negative log-likelihood {model.oof_loss_:.3f}"

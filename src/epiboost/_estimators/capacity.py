@@ -35,18 +35,19 @@ def choose_capacity(
     n_estimators, rate = chain_length(recipe.n_estimators, recipe.learning_rate)
     n_rows, is_classification = _count_rows(data), data.n_classes > 0
     usual = usual_size(n_rows, is_classification=is_classification)
-    size, length = _given_size(recipe, usual), math.inf
-    is_open = recipe.max_depth == AUTO and recipe.max_leaves in {None, AUTO}
-    if plan is None or not is_open or "max_depth" in engine.capabilities.unsupported:
+    size, capabilities = _given_size(recipe, usual), engine.capabilities
+    if plan is None or "max_depth" in capabilities.unsupported:
         return Capacity(n_estimators, rate, size.max_depth, size.max_leaves)
-    leaf_wise = _may_be_leaf_wise(engine, data, recipe)
-    sizes = candidates(n_rows, is_classification=is_classification, leaf_wise=leaf_wise)
-    if len(sizes) > 1:
+    sizes: tuple[TreeSize, ...] = (size,)
+    if recipe.max_depth == AUTO and recipe.max_leaves in {None, AUTO}:
+        leaf_wise = _may_be_leaf_wise(engine, data, recipe)
+        sizes = candidates(n_rows, is_classification=is_classification, leaf_wise=leaf_wise)
+    may_be_shorter = recipe.n_estimators == AUTO and capabilities.prefixes and recipe.ensemble != "virtual"
+    if len(sizes) > 1 or may_be_shorter:
         with progress_bar("Comparing trees", enabled=verbose) as progress:
-            size, best_length = ShortChains(engine, data, recipe, seed, plan, progress).compare(sizes, usual)
-        length = _SPARE_LENGTH * best_length if is_classification and recipe.ensemble != "virtual" else math.inf
-    if recipe.n_estimators == AUTO and length < n_estimators * rate:
-        n_estimators = math.ceil(length / rate)
+            size, length = ShortChains(engine, data, recipe, seed, plan, progress).compare(sizes, size)
+        if may_be_shorter and _SPARE_LENGTH * length < n_estimators * rate:
+            n_estimators = math.ceil(_SPARE_LENGTH * length / rate)
     return Capacity(n_estimators, rate, size.max_depth, size.max_leaves)
 
 

@@ -90,11 +90,12 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
     feature_names_in_ : array of shape (features,)
         Only if the columns had names.
     capacity_ : Capacity
-        ``n_estimators``, ``learning_rate``, ``max_depth`` and ``max_leaves`` that were used.
+        ``n_estimators``, ``learning_rate``, ``max_depth`` and ``max_leaves`` that were given to the engine.
     n_iter_ : array of shape (chains,)
         Number of trees in use per chain.
     oof_prediction_ : array of shape (n,) or (n, classes)
-        Prediction of each training row by a chain that has not seen it; NaN for rows that all have seen.
+        Prediction of each training row by a chain that has not seen it; NaN for rows that all have
+        seen, such as those of a class of fewer rows than folds.
     oof_score_, oof_loss_ : float
         Accuracy and mean negative log-likelihood of these predictions.
     evaluation_loss_ : array of shape (chains, trees) or None

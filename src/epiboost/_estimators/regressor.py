@@ -35,7 +35,8 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
     n_members : int, default=10
         Number of members. For ``"virtual"`` at most the number of trees in the second half of the chain.
     n_estimators : int or "auto", default="auto"
-        Number of trees per chain. "auto" is 120 divided by the learning rate.
+        Number of trees per chain. "auto" is 120 divided by the learning rate, or fewer if short out-of-fold chains are
+        best before their end.
     learning_rate : float or "auto", default="auto"
         Shrinkage of each tree; above 0, at most 1. "auto" is 0.2, or what fits a given ``n_estimators``.
     max_depth : int, None or "auto", default="auto"
@@ -94,7 +95,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
     feature_names_in_ : array of shape (features,)
         Only if the columns had names.
     capacity_ : Capacity
-        ``n_estimators``, ``learning_rate``, ``max_depth`` and ``max_leaves`` that were used.
+        ``n_estimators``, ``learning_rate``, ``max_depth`` and ``max_leaves`` that were given to the engine.
     n_iter_ : array of shape (chains,)
         Number of trees in use per chain.
     oof_prediction_ : array of shape (n,)

@@ -171,8 +171,8 @@ def check_parameters(engine: Engine, name: str, parameters: Mapping[str, Any], d
         )
         raise ValueError(message)
     for parameter in sorted(capabilities.unsupported):
-        if parameter == "structure_rows" and parameters[parameter] is None:
-            continue  # None means all rows, which every engine supports
+        if parameter in {"structure_rows", "max_leaves"} and parameters[parameter] is None:
+            continue  # all rows, or no leaf-wise trees, which every engine supports
         if parameter in parameters and parameters[parameter] != defaults[parameter]:
             message = (
                 f"engine={name!r} does not support {parameter}={parameters[parameter]!r}; leave it at its default, "

@@ -67,13 +67,15 @@ def plan_for(options: OutOfFoldOptions, recipe: Recipe, data: Dataset) -> OutOfF
 
 
 def _automatic_plan(options: OutOfFoldOptions, recipe: Recipe, data: Dataset) -> OutOfFoldPlan | None:
-    if recipe.n_chains < _MIN_CHAINS or len(data.X) < MIN_ROWS:
+    if recipe.n_chains < _MIN_CHAINS or data.weight.sum() < MIN_ROWS:
         return None
     try:
         plan = _plan(DEFAULT_FOLDS, options, data)
     except TooFewRowsError:
         return None
-    return plan if plan is not None and sum(map(len, plan.tests)) >= MIN_ROWS else None
+    if plan is None or data.weight[np.concatenate(plan.tests)].sum() < MIN_ROWS:
+        return None
+    return plan
 
 
 def _plan(folds: LibraryObject, options: OutOfFoldOptions, data: Dataset) -> OutOfFoldPlan | None:

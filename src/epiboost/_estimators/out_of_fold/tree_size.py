@@ -57,9 +57,9 @@ class ShortChains:
     def compare(self, sizes: Sequence[TreeSize], usual: TreeSize) -> tuple[TreeSize, float]:
         """Return the candidate whose ensemble has the smallest expected loss, if it is plainly below that of the usual.
 
-        Candidates are in ascending order. The search starts at the usual one and goes down or up while that helps. A
-        classifier stops where its chains are best. The second result is the learning rate times the number of trees at
-        that point; infinite if it was the end.
+        Candidates are in ascending order, each taken at the stage where it is best. The search starts at the usual one
+        and goes down or up while that helps. The second result is the learning rate times the number of trees of the
+        best stage; infinite if that is the last.
         """
         stages = stages_of(_TREES) if self.engine.capabilities.prefixes else (_TREES,)
         found: dict[int, Floats] = {}
@@ -67,7 +67,7 @@ class ShortChains:
         def loss(position: int) -> float:
             if position not in found:
                 found[position] = self._expected_losses(sizes[position], stages)
-            return float(found[position].min() if self.data.n_classes else found[position][-1])
+            return float(found[position].min())
 
         start = best = sizes.index(usual)
         for step in (-1, 1):
