@@ -19,6 +19,7 @@ _MAX_LOG_FACTOR = 12.0
 _MAX_POWER = 2.0
 _MAX_KNOWLEDGE_SHARE = 0.5  # of the total variance, on average over rows
 _MAX_EXCESS_SHARE = 0.5
+_KNOWN_SHARE = 0.75  # of knowledge: it is known up to a factor of two, and intervals should rather be too wide
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -103,8 +104,7 @@ def fit_normal(
     factor = disagreement.knowledge_factor
     if disagreement.seeds > 0.0:
         factor = min(factor, _MAX_KNOWLEDGE_SHARE * without_excess * mean_variance / disagreement.seeds)
-    # half of it: knowledge at new rows is known up to a factor of two, and intervals should rather be too wide
-    knowledge_share = 0.5 * factor * disagreement.seeds / mean_variance
+    knowledge_share = _KNOWN_SHARE * factor * disagreement.seeds / mean_variance
     scale = float(np.exp(log_factor)) * (without_excess - knowledge_share)
     limit = max(float(np.average(np.square(y - np.average(y, weights=weight)), weights=weight)), _TINY)
     return NormalRecalibration(scale, reference, power, factor, limit), residual_variance
