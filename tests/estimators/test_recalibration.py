@@ -106,7 +106,7 @@ def test_the_excess_error_of_one_chain_is_taken_off_the_data_uncertainty():
     found, _ = fit_normal(y, predicted, np.ones(5000), 0.75, Disagreement(rows=0.06, seeds=0.1))
     excess, knowledge = 0.06 * (1 / 0.75 - 1) + 0.9 * 0.1, (0.1 + 0.6) * 0.1
     assert found.knowledge == pytest.approx(0.7)
-    assert found.factor == pytest.approx(y.var() - excess - 0.5 * knowledge, rel=0.01)
+    assert found.factor == pytest.approx(y.var() - excess - 0.75 * knowledge, rel=0.01)
 
 
 @given(st.floats(0.0, 1e6), st.floats(0.0, 1e6))

@@ -67,7 +67,8 @@ def test_the_feature_that_leaves_its_training_range_comes_first_for_knowledge(se
     random = np.random.default_rng(seed)
     train = random.normal(size=(3000, 5))
     y = train.sum(axis=1) + 2 * train[:, feature] + 0.3 * random.normal(size=3000)
-    model = EpiBoostRegressor(n_members=10, n_estimators=200, random_state=0).fit(train, y)
+    size = {"n_estimators": 200, "learning_rate": 0.1, "max_depth": 6}
+    model = EpiBoostRegressor(n_members=10, random_state=0, **size).fit(train, y)
     rows = random.normal(size=(200, 5))
     rows[:, feature] = train[:, feature].max() * random.uniform(1.1, 3.0, size=200)
     found = attribute(model, rows, "knowledge", background=train)

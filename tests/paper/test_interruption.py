@@ -67,7 +67,7 @@ def test_a_killed_run_leaves_no_process_and_continues_to_identical_tables(tmp_pa
     arguments = ["regression", "--datasets", "yacht", "--folds", "8", "--quick", "--jobs", str(n_jobs), "--out"]
     command = [*COMMAND, *arguments, str(tmp_path / "killed")]
     started = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_for(lambda: len(list((tmp_path / "killed").rglob("*.json"))) >= 3)
+    wait_for(lambda: len(list((tmp_path / "killed").rglob("[0-9]*.json"))) >= 3)
     workers = children_of(started.pid)
     started.send_signal(signal.SIGKILL)
     assert started.wait(10) == -signal.SIGKILL

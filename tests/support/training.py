@@ -14,5 +14,5 @@ def at_the_first_report(monkeypatch, happen):
             happen()
 
     with monkeypatch.context() as patched:
-        patched.setattr("epiboost._estimators.base._ignore_progress", report)
+        patched.setattr("epiboost._progress.no_progress", report)
         yield reports
