@@ -139,6 +139,11 @@ class BinnedTable:
         """Return the number of rows."""
         return len(self.codes)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns, as of an array."""
+        return self.codes.shape[0], self.codes.shape[1]
+
     def __getitem__(self, rows: Integers) -> "BinnedTable":
         """Return some of the rows."""
         return BinnedTable(self.bins, self.codes[rows])

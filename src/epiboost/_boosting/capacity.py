@@ -1,9 +1,8 @@
 """Capacity: number, size and learning rate of the trees, by default chosen from the table. Not in the paper.
 
-The product of learning rate and number of trees is the length of a chain. It is the same for every table, so that a
-given learning rate sets the number of trees and the other way round. The size of the trees is what tables differ in.
-Where there are out-of-fold chains, short ones compare the sizes of `candidates`; otherwise `usual_size` takes one by
-the number of rows.
+The product of learning rate and number of trees is the length of a chain. A given learning rate sets the number of
+trees by it, and the other way round (`chain_length`). Where there are out-of-fold chains, short ones compare the sizes
+of `candidates` and say whether chains should be shorter; otherwise trees have the `usual_size` for the number of rows.
 """
 
 from dataclasses import asdict, dataclass

@@ -2,7 +2,6 @@
 
 import math
 
-from epiboost._binning.bins import BinnedTable
 from epiboost._boosting.capacity import AUTO, Capacity, TreeSize, candidates, chain_length, usual_size
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import Recipe
@@ -59,8 +58,7 @@ def _count_rows(data: Dataset) -> float:
 def _may_be_leaf_wise(engine: Engine, data: Dataset, recipe: Recipe) -> bool:
     if recipe.max_leaves != AUTO or "max_leaves" in engine.capabilities.unsupported:
         return False
-    columns = (data.X.codes if isinstance(data.X, BinnedTable) else data.X).shape[1]
-    return bool(columns * max(data.n_classes, 2) <= _MAX_WIDTH)
+    return bool(data.X.shape[1] * max(data.n_classes, 2) <= _MAX_WIDTH)
 
 
 def _given_size(recipe: Recipe, usual: TreeSize) -> TreeSize:

@@ -4,6 +4,7 @@
 file                what it does
 ==================  ===================================================================================
 training            decides which chains to train, and trains them beside the members
+tree_size           chooses the size of the trees by short chains
 distinct_rows       rows without repetitions, so that measurements do not depend on their order
 measurement         predicts each row by the chain that has not seen it, and measures the model
 disagreement        how much models differ that are trained on other rows, or with another seed

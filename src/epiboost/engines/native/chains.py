@@ -18,7 +18,7 @@ from epiboost._boosting.variance_guard import LEAVE_ONE_OUT_FACTOR, SYMMETRIC_TR
 from epiboost._encoding.encoding import Encoding
 from epiboost._native import ChainRecipe as NativeRecipe
 from epiboost._native import Sample, native
-from epiboost._progress import Progress
+from epiboost._progress import Progress, no_progress
 from epiboost._typing import AnyArray, Bytes, Floats
 from epiboost.distributed.members import fan_out
 from epiboost.engines.native.forest import NativeForest
@@ -260,4 +260,4 @@ def _problem(table: ChainTable) -> tuple[list[Sample], list[Sample], NativeRecip
 
 def _train_chain(table: ChainTable, chain: int, *, threads: int) -> Trees:
     """Train one chain on a worker."""
-    return train_here([table.of_chain(chain)], threads, lambda _done, _total: None)[0]
+    return train_here([table.of_chain(chain)], threads, no_progress)[0]

@@ -7,6 +7,7 @@ import numpy as np
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
+from epiboost._progress import no_progress
 from epiboost._typing import Floats
 from epiboost.engines.native.chains import chain_table, forest_of, train_here
 from epiboost.engines.native.forest import NativeForest
@@ -70,5 +71,5 @@ class QuickTrees:
         )
         rows = bin_numeric_rows(data, spec.max_bins, self.threads)
         steps = step_sizes(spec, rows.objective, float(rows.weight.sum()))
-        (trees,) = train_here([chain_table(rows, None, [spec], steps)], self.threads, lambda _done, _total: None)
+        (trees,) = train_here([chain_table(rows, None, [spec], steps)], self.threads, no_progress)
         return forest_of(trees, rows.bins, rows.objective, steps, n_jobs=self.threads)
