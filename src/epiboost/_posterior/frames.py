@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import narwhals as nw
 
 from epiboost._optional import require
-from epiboost._typing import Floats
+from epiboost._typing import AnyArray
 
 FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 """Libraries that can make a frame."""
@@ -15,7 +15,7 @@ Frame: TypeAlias = Any
 """A data frame of one of these libraries; they have no common type."""
 
 
-def make_frame(columns: Mapping[str, Floats], backend: FrameBackend) -> Frame:
+def make_frame(columns: Mapping[str, AnyArray], backend: FrameBackend) -> Frame:
     """Return the columns as a data frame of one library.
 
     >>> import numpy as np
