@@ -3,6 +3,17 @@
 from epiboost.decisions.abstainer import Abstainer, TargetNotMetWarning
 from epiboost.decisions.acquisition import acquire
 from epiboost.decisions.domain import DomainDetector
-from epiboost.decisions.drift import DriftTest
+from epiboost.decisions.drift import ColumnDrift, DriftTest
+from epiboost.decisions.drift_monitor import ColumnEvidence, DriftAlarm, DriftMonitor
 
-__all__ = ["Abstainer", "DomainDetector", "DriftTest", "TargetNotMetWarning", "acquire"]
+__all__ = [
+    "Abstainer",
+    "ColumnDrift",
+    "ColumnEvidence",
+    "DomainDetector",
+    "DriftAlarm",
+    "DriftMonitor",
+    "DriftTest",
+    "TargetNotMetWarning",
+    "acquire",
+]
