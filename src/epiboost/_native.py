@@ -49,6 +49,15 @@ class NativeModule(Protocol):
     def bin_table(self, table: AnyArray, borders: Floats, offsets: Integers, threads: int) -> Bytes:
         """Return the bins of a table."""
 
+    def nearest_rows(
+        self, queries: Floats32, reference: Floats32, weight: Floats32, leave_one_out: bool
+    ) -> tuple[Floats32, Integers]:
+        """Return the distance of each query to the nearest reference row, and the position of that row.
+
+        Queries have the shape (n, columns), reference rows (columns, m). The weight of a column is 0 for numbers,
+        otherwise the distance between two categories.
+        """
+
     def hash_rows(self, bins: Bytes) -> AnyArray:
         """Return a hash of each row; equal rows have equal hashes."""
 

@@ -33,4 +33,5 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     epiboost::bind_categories(module);
     epiboost::bind_training(module);
     epiboost::bind_prediction(module);
+    epiboost::bind_novelty(module);
 }

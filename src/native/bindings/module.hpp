@@ -9,5 +9,6 @@ void bind_bins(nanobind::module_& module);
 void bind_categories(nanobind::module_& module);
 void bind_training(nanobind::module_& module);
 void bind_prediction(nanobind::module_& module);
+void bind_novelty(nanobind::module_& module);
 
 }  // namespace epiboost

@@ -1,0 +1,147 @@
+"""Training rows that a model keeps: they tell what is novel, and what the model does not know about rows of the domain.
+
+Rows are chosen before training, since the engine may free the table. Afterwards the size of the trees is known, and no
+more rows are kept than take the memory of the trees.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.special import entr
+
+from epiboost._estimators.out_of_fold.measurement import OutOfFold
+from epiboost._files.requirements import require_arrays, require_facts
+from epiboost._inputs.dataset import Dataset
+from epiboost._novelty.novelty import MIN_ROWS, Novelty, new_categories
+from epiboost._novelty.reference_rows import choose_rows
+from epiboost._posterior.uncertainty import Uncertainty
+from epiboost._typing import AnyArray, Floats, Floats32, Integers
+
+Measured = Callable[[AnyArray], Uncertainty]
+"""Returns the uncertainty of rows of shape (n, features)."""
+
+_BYTES_PER_NUMBER = 4
+_NUMBERS_PER_ROW = 5  # beside its columns: distance, strangest value (of double precision), total and error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReferenceRows:
+    """Training rows that a model keeps.
+
+    Attributes
+    ----------
+    novelty : Novelty
+        Novelty of rows with respect to these.
+    total : array of shape (m,)
+        Total uncertainty of each row, as if the members had not seen it; NaN if there are no out-of-fold chains.
+    error : array of shape (m,)
+        Absolute error of the out-of-fold chain, or whether its label is wrong; NaN if there is none.
+    """
+
+    novelty: Novelty
+    total: Floats32
+    error: Floats32
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.total)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether rows have an out-of-fold uncertainty."""
+        return bool(np.isfinite(self.total).any())
+
+    def to_file(self) -> dict[str, AnyArray]:
+        """Return the arrays of a model file."""
+        return {**self.novelty.to_file(), "reference_total": self.total, "reference_error": self.error}
+
+    @classmethod
+    def from_file(cls, arrays: Mapping[str, AnyArray], n_codes: Sequence[int]) -> "ReferenceRows | None":
+        """Return the rows that `to_file` described; None if the file has none, a ValueError if it is not valid."""
+        novelty = Novelty.from_file(arrays, n_codes)
+        if novelty is None:
+            return None
+        require_arrays(arrays, {"reference_total": (np.float32, 1), "reference_error": (np.float32, 1)})
+        total, error = arrays["reference_total"], arrays["reference_error"]
+        require_facts(
+            {
+                "there must be an uncertainty and an error for each kept row": (
+                    total.shape == error.shape == (len(novelty),)
+                ),
+                "uncertainties and errors must not be negative or infinite": not any(
+                    (np.isinf(part) | (part < 0.0)).any() for part in (total, error)
+                ),
+            }
+        )
+        return cls(novelty, total, error)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChosenRows:
+    """Training rows that were chosen to be kept.
+
+    Attributes
+    ----------
+    positions : integer array of shape (m,)
+    table : array of shape (m, features)
+    y : array of shape (m,)
+    n_codes : tuple of int
+    ranges : array of shape (2, features)
+        Of all training rows.
+    new_category : array of shape (features,)
+        Surprise of a new category.
+    single : array of bool of shape (m, features)
+        Which categories no other training row has.
+    """
+
+    positions: Integers
+    table: AnyArray
+    y: Floats
+    n_codes: tuple[int, ...]
+    ranges: Floats
+    new_category: Floats
+    single: AnyArray
+
+    @classmethod
+    def of(cls, data: Dataset, n_rows: int) -> Self | None:
+        """Choose rows of a training table in memory; None if there are too few."""
+        table = data.X
+        if n_rows < MIN_ROWS or len(table) < MIN_ROWS:
+            return None
+        positions = choose_rows(table, n_rows)
+        n_codes = data.n_codes or (0,) * table.shape[1]
+        ranges = np.stack([np.fmin.reduce(table), np.fmax.reduce(table)]).astype(np.float64)
+        new, single = new_categories(table, n_codes)
+        return cls(positions, table[positions], data.y[positions], n_codes, ranges, new, single[positions])
+
+    def measured(self, model: Measured, out_of_fold: OutOfFold | None, *, max_bytes: int) -> ReferenceRows:
+        """Return what the model keeps.
+
+        Parameters
+        ----------
+        model : callable
+            Returns the uncertainty of rows of shape (n, features).
+        out_of_fold : OutOfFold or None
+            Measurements of all training rows.
+        max_bytes : int
+            Fewer rows are kept if all would take more.
+        """
+        bytes_per_row = _BYTES_PER_NUMBER * (self.table.shape[1] + _NUMBERS_PER_ROW)
+        n_rows = min(len(self.positions), max(max_bytes // bytes_per_row, MIN_ROWS))
+        table, categories = self.table[:n_rows], (self.new_category, self.single[:n_rows])
+        novelty = Novelty.fit(table, self.n_codes, ranges=self.ranges, categories=categories)
+        total = error = np.full(n_rows, np.nan)
+        if out_of_fold is not None:
+            rows, y = self.positions[:n_rows], self.y[:n_rows]
+            predicted = out_of_fold.predicted[rows]
+            if out_of_fold.unseen is not None:
+                total = out_of_fold.unseen.total(rows, model(table).knowledge)
+                error = np.abs(y - predicted[:, 0])
+            elif predicted.shape[1] > 1:
+                total = entr(predicted).sum(axis=1)
+                error = np.where(np.isnan(total), np.nan, predicted.argmax(axis=1) != y)
+        largest = np.finfo(np.float32).max
+        total, error = (np.minimum(part, largest).astype(np.float32) for part in (total, error))
+        return ReferenceRows(novelty, total, error)

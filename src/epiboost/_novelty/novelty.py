@@ -1,0 +1,299 @@
+"""Novelty of rows: distance to the nearest training row, and the strangest single value.
+
+The **distance** to the nearest of the kept training rows sums the distances of all columns; it finds values that do not
+go together. The **strangest value** is the largest surprise of any single column; it finds values beyond the training
+rows, in gaps between them, and new categories. Each is turned into its surprise, minus the logarithm of the probability
+that a row of the domain has as large a value. The kept rows themselves, each compared with the others, tell that
+probability, so no rows are held out.
+
+>>> rng = np.random.default_rng(0)
+>>> novelty = Novelty.fit(rng.normal(size=(500, 2)), [0, 0])
+>>> novelty(np.array([[0.0, 0.1], [2.0, -2.0], [9.0, 0.0]])).round(1)
+array([0.3, 4.1, 6.6])
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from epiboost._files.requirements import require_arrays, require_facts
+from epiboost._native import native
+from epiboost._novelty.columns import CategoryColumn, ColumnScales, NumberColumn
+from epiboost._novelty.surprise import Surprise
+from epiboost._typing import AnyArray, Floats, Floats32, Integers
+
+MIN_ROWS = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoveltyParts:
+    """What makes rows novel.
+
+    Attributes
+    ----------
+    distance : array of shape (n,)
+        Surprise of the distance to the nearest kept row.
+    strangest : array of shape (n,)
+        Surprise of the strangest value of the row.
+    columns : array of shape (n, features)
+        Surprise of each value.
+    nearest : integer array of shape (n,)
+        Position of the nearest kept row.
+    """
+
+    distance: Floats
+    strangest: Floats
+    columns: Floats
+    nearest: Integers
+
+    @property
+    def sum(self) -> Floats:
+        """Sum of both surprises, shape (n,)."""
+        return self.distance + self.strangest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoveltyArrays:
+    """What a model file holds of the novelty.
+
+    Attributes
+    ----------
+    rows : array of shape (m, features)
+        Kept rows: scaled numbers, and codes of categories.
+    scales : ColumnScales
+    ends : array of shape (2, features)
+        Scaled range of each numeric column in training.
+    new_category : array of shape (features,)
+        Surprise of a new category; 0 for numbers.
+    distance, strangest : arrays of shape (m,)
+        Distance of each kept row to the nearest other one, and the surprise of its strangest value among the others.
+    """
+
+    rows: Floats32
+    scales: ColumnScales
+    ends: Floats32
+    new_category: Floats
+    distance: Floats32
+    strangest: Floats
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return int(self.rows.nbytes + self.distance.nbytes + self.strangest.nbytes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Novelty:
+    """Measures how novel rows are.
+
+    Attributes
+    ----------
+    arrays : NoveltyArrays
+    """
+
+    arrays: NoveltyArrays
+    _columns: tuple[NumberColumn | CategoryColumn, ...] = field(init=False, repr=False)
+    _reference: tuple[Floats32, Floats32] = field(init=False, repr=False)
+    _distance: Surprise = field(init=False, repr=False)
+    _strangest: Surprise = field(init=False, repr=False)
+    _sum: Surprise = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Prepare the comparison with the kept rows."""
+        arrays = self.arrays
+        missing = _any_missing(arrays.rows)
+        columns = tuple(
+            CategoryColumn(float(new), bool(has_missing))
+            if weight > 0.0
+            else NumberColumn.fit(arrays.rows[:, column], arrays.ends[:, column])
+            for column, (weight, new, has_missing) in enumerate(
+                zip(arrays.scales.weight, arrays.new_category, missing, strict=True)
+            )
+        )
+        values, weight = _expand(arrays.rows, arrays.scales, missing)
+        distance, strangest = Surprise.of(arrays.distance), Surprise.of(arrays.strangest)
+        for name, value in (
+            ("_columns", columns),
+            ("_reference", (np.ascontiguousarray(values.T), weight)),
+            ("_distance", distance),
+            ("_strangest", strangest),
+            ("_sum", Surprise.of(distance(arrays.distance) + strangest(arrays.strangest))),
+        ):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def fit(
+        cls,
+        table: AnyArray,
+        n_codes: Sequence[int],
+        *,
+        ranges: AnyArray | None = None,
+        categories: "tuple[Floats, AnyArray] | None" = None,
+    ) -> Self:
+        """Return the novelty with respect to rows that are kept.
+
+        Parameters
+        ----------
+        table : array of shape (m, features)
+            At least two rows.
+        n_codes : sequence of int
+            Number of codes per column; 0 for numbers.
+        ranges : array of shape (2, features), optional
+            Smallest and largest value of each numeric column in all training rows; those of the table by default.
+        categories : tuple, optional
+            What `new_categories` returns for all training rows; for the table by default.
+        """
+        scales = ColumnScales.fit(np.asarray(table, dtype=np.float64), n_codes)
+        rows = scales.transform(table)
+        if ranges is None:
+            with np.errstate(all="ignore"):
+                ranges = np.stack([np.fmin.reduce(table), np.fmax.reduce(table)])
+        new_category, is_single = new_categories(table, n_codes) if categories is None else categories
+        values, weight = _expand(rows, scales, _any_missing(rows))
+        distance, _ = native().nearest_rows(values, np.ascontiguousarray(values.T), weight, leave_one_out=True)
+        ends = scales.transform(ranges)
+        strangest = np.zeros(len(rows))
+        for column in range(rows.shape[1]):
+            if n_codes[column]:
+                found = np.where(is_single[:, column], new_category[column], 0.0)
+            else:
+                found = NumberColumn.fit(rows[:, column], ends[:, column]).surprise_left_out(rows[:, column])
+            strangest = np.maximum(strangest, found)
+        return cls(NoveltyArrays(rows, scales, ends, new_category, distance, strangest))
+
+    def __len__(self) -> int:
+        """Return the number of kept rows."""
+        return len(self.arrays.rows)
+
+    def __call__(self, table: AnyArray) -> Floats:
+        """Return the novelty of each row, in nats, shape (n,).
+
+        It is minus the logarithm of the probability that a row of the domain is as novel: 3 means one row in twenty.
+        """
+        return self._sum(self.parts(table).sum)
+
+    def parts(self, table: AnyArray) -> NoveltyParts:
+        """Return what makes each row novel.
+
+        Parameters
+        ----------
+        table : array of shape (n, features)
+            As `ColumnSchema.transform` returns it.
+        """
+        scales = self.arrays.scales
+        rows = scales.transform(table)
+        missing = _any_missing(self.arrays.rows)
+        values, _ = _expand(rows, scales, missing)
+        reference, weight = self._reference
+        distance, nearest = native().nearest_rows(values, reference, weight, leave_one_out=False)
+        newly_missing = np.isnan(rows) & ~missing & (scales.weight == 0.0)
+        if newly_missing.any():
+            distance = distance + newly_missing @ scales.missing_weight
+        columns = np.stack([column.surprise(values) for column, values in zip(self._columns, rows.T, strict=True)], 1)
+        return NoveltyParts(self._distance(distance), self._strangest(columns.max(axis=1)), columns, nearest)
+
+    def of_kept_rows(self) -> Floats:
+        """Return the sum of both surprises of each kept row, among the others, shape (m,)."""
+        return self._distance(self.arrays.distance) + self._strangest(self.arrays.strangest)
+
+    def distances_to(self, table: AnyArray, nearest: Integers) -> Floats:
+        """Return the distance of each row to a kept row, column by column, shape (n, features)."""
+        scales, rows, other = self.arrays.scales, self.arrays.scales.transform(table), self.arrays.rows[nearest]
+        both = np.isnan(rows) & np.isnan(other)
+        differs = np.where(rows == other, 0.0, scales.weight)
+        numbers = np.where(np.isnan(rows) | np.isnan(other), scales.missing_weight, np.abs(rows - other))
+        return np.where(both, 0.0, np.where(scales.weight > 0.0, differs, numbers)).astype(np.float64)
+
+    def kept_rows(self, positions: Integers) -> Floats:
+        """Return kept rows in the units of the table, to single precision, shape (k, features)."""
+        rows = self.arrays.rows[positions].astype(np.float64)
+        scales = self.arrays.scales
+        return np.where(scales.weight > 0.0, rows, rows * scales.spread + scales.centre)
+
+    def to_file(self) -> dict[str, AnyArray]:
+        """Return the arrays of a model file."""
+        arrays = self.arrays
+        return {
+            "novelty_rows": arrays.rows,
+            "novelty_scales": np.stack([arrays.scales.centre, arrays.scales.spread]),
+            "novelty_weights": np.stack([arrays.scales.weight, arrays.scales.missing_weight]),
+            "novelty_ends": arrays.ends,
+            "novelty_new_category": arrays.new_category,
+            "novelty_distance": arrays.distance,
+            "novelty_strangest": arrays.strangest,
+        }
+
+    @classmethod
+    def from_file(cls, arrays: Mapping[str, AnyArray], n_codes: Sequence[int]) -> "Novelty | None":
+        """Return the novelty that `to_file` described; None if the file has none, a ValueError if it is not valid."""
+        if "novelty_rows" not in arrays:
+            return None
+        single, double = np.float32, np.float64
+        kinds: dict[str, tuple[Any, int]] = {
+            "novelty_rows": (single, 2),
+            "novelty_scales": (double, 2),
+            "novelty_weights": (single, 2),
+            "novelty_ends": (single, 2),
+            "novelty_new_category": (double, 1),
+            "novelty_distance": (single, 1),
+            "novelty_strangest": (double, 1),
+        }
+        require_arrays(arrays, kinds)
+        rows, scales, weights, ends, new, distance, strangest = (arrays[name] for name in kinds)
+        n_features, is_categorical = len(n_codes), np.asarray(n_codes) > 0
+        require_facts(
+            {
+                "kept rows must have the columns of the model": rows.shape[1] == n_features,
+                "two or more rows must be kept": len(rows) >= MIN_ROWS,
+                "there must be a scale for each column": scales.shape == weights.shape == ends.shape == (2, n_features),
+                "there must be a surprise for each column": new.shape == (n_features,),
+                "there must be a distance for each kept row": distance.shape == strangest.shape == (len(rows),),
+            }
+        )
+        require_facts(
+            {
+                "kept rows must be finite or missing": not np.isinf(rows).any(),
+                "scales must be finite and spreads positive": bool(
+                    np.isfinite(scales).all() and (scales[1] > 0.0).all()
+                ),
+                "weights must be finite and not negative": bool(np.isfinite(weights).all() and (weights >= 0.0).all()),
+                "categories alone have a weight": bool(((weights[0] > 0.0) == is_categorical).all()),
+                "ranges must not be infinite": not np.isinf(ends).any(),
+                "surprises must be finite and not negative": all(
+                    bool(np.isfinite(part).all() and (part >= 0.0).all()) for part in (new, distance, strangest)
+                ),
+            }
+        )
+        return cls(NoveltyArrays(rows, ColumnScales(*scales, *weights), ends, new, distance, strangest))
+
+
+def new_categories(table: AnyArray, n_codes: Sequence[int]) -> tuple[Floats, AnyArray]:
+    """Return the surprise of a new category per column, and which values of the table no other row has.
+
+    Shapes (features,) and (n, features); 0 and False for numbers.
+    """
+    new, single = np.zeros(table.shape[1]), np.zeros(table.shape, dtype=bool)
+    for column in np.flatnonzero(n_codes):
+        category, single[:, column] = CategoryColumn.fit(table[:, column])
+        new[column] = category.new
+    return new, single
+
+
+def _any_missing(rows: Floats32) -> AnyArray:
+    """Return which columns have missing values, shape (features,)."""
+    return np.asarray(np.isnan(rows).any(axis=0))
+
+
+def _expand(rows: Floats32, scales: ColumnScales, missing: AnyArray) -> tuple[Floats32, Floats32]:
+    """Return rows and weights of columns without missing values.
+
+    A missing number is replaced by the centre. If numbers of a column were missing in training, another column says
+    which. Missing categories get a code of their own.
+    """
+    is_number = scales.weight == 0.0
+    filled = np.where(np.isnan(rows), np.where(is_number, np.float32(0.0), np.float32(-2.0)), rows)
+    flagged = np.flatnonzero(missing & is_number)
+    values = np.concatenate([filled, np.isnan(rows[:, flagged])], axis=1, dtype=np.float32)
+    return np.ascontiguousarray(values), np.concatenate([scales.weight, scales.missing_weight[flagged]])
