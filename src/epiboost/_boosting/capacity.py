@@ -82,6 +82,12 @@ class Capacity:
         return capacity
 
     @property
+    def tree_bytes(self) -> int:
+        """Memory of a tree's leaf values, for one output of single precision."""
+        n_leaves = self.max_leaves if self.max_leaves is not None else 2 ** min(self.max_depth or MAX_DEPTH, MAX_DEPTH)
+        return 4 * n_leaves
+
+    @property
     def size(self) -> TreeSize:
         """Size of the trees."""
         return TreeSize(self.max_depth, self.max_leaves)

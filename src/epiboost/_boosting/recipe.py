@@ -111,9 +111,9 @@ class Recipe:
         if self.ensemble not in get_args(EnsembleKind):
             message = f"ensemble must be one of {', '.join(map(repr, get_args(EnsembleKind)))}; got {self.ensemble!r}"
             raise ValueError(message)
-        _require_integer("n_members", self.n_members, 1)
+        require_integer("n_members", self.n_members, 1)
         self._check_capacity()
-        _require_integer("max_bins", self.max_bins, 2, MAX_BINS)
+        require_integer("max_bins", self.max_bins, 2, MAX_BINS)
         _require_number("l2", self.l2, at_least=0.0)
         _require_number("temperature", self.temperature, at_least=0.0)
         _require_number("random_strength", self.random_strength, at_least=0.0)
@@ -121,9 +121,9 @@ class Recipe:
         if self.subsample is not None:
             _require_number("subsample", self.subsample, above=0.0, at_most=1.0)
         if self.structure_rows is not None:
-            _require_integer("structure_rows", self.structure_rows, 1)
+            require_integer("structure_rows", self.structure_rows, 1)
         if self.early_stopping_rounds is not None:
-            _require_integer("early_stopping_rounds", self.early_stopping_rounds, 1)
+            require_integer("early_stopping_rounds", self.early_stopping_rounds, 1)
         if self.ensemble == "virtual":
             self._check_virtual()
 
@@ -189,15 +189,15 @@ class Recipe:
     def _check_capacity(self) -> None:
         is_leaf_wise = not (self.max_leaves is None or _is_auto(self.max_leaves))
         if not _is_auto(self.n_estimators):
-            _require_integer("n_estimators", self.n_estimators, 1, also="'auto' or ")
+            require_integer("n_estimators", self.n_estimators, 1, also="'auto' or ")
         if not _is_auto(self.learning_rate):
             _require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0, also="'auto' or ")
         if is_leaf_wise:
-            _require_integer("max_leaves", self.max_leaves, 2, MAX_LEAVES, also="'auto', None or ")
+            require_integer("max_leaves", self.max_leaves, 2, MAX_LEAVES, also="'auto', None or ")
         if not _is_auto(self.max_depth) and not (is_leaf_wise and self.max_depth is None):
             most, also = (MAX_LEAVES, "'auto', None or ") if is_leaf_wise else (MAX_DEPTH, "'auto' or ")
             hint = "" if is_leaf_wise else " (deeper trees, or None, need max_leaves)"
-            _require_integer("max_depth", self.max_depth, 1, most, also=also, hint=hint)
+            require_integer("max_depth", self.max_depth, 1, most, also=also, hint=hint)
 
     def _check_virtual(self) -> None:
         if self.early_stopping_rounds is not None:
@@ -253,7 +253,7 @@ def _is_auto(value: object) -> bool:
     return isinstance(value, str) and value == AUTO
 
 
-def _require_integer(
+def require_integer(
     name: str, value: object, minimum: int, maximum: int | None = None, *, also: str = "", hint: str = ""
 ) -> None:
     allowed = f"of at least {minimum} and below 2^31" if maximum is None else f"from {minimum} to {maximum}"

@@ -13,19 +13,21 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._boosting.capacity import Auto
-from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed
+from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed, require_integer
 from epiboost._estimators.capacity import choose_capacity
 from epiboost._estimators.estimator_file import fitted_attributes, to_file
 from epiboost._estimators.fitted import FittedAttributes
 from epiboost._estimators.out_of_fold.training import OutOfFoldOptions, plan_for, train
 from epiboost._estimators.provenance import Provenance
+from epiboost._estimators.reference_rows import ChosenRows
 from epiboost._estimators.saving import SavedModel
 from epiboost._estimators.training_rows import GivenRows, RowReader, TrainingRows, evaluation_parts, is_collection
+from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.target import Target
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._progress import progress_bar
-from epiboost._typing import AnyArray, Column, LibraryObject, Table
+from epiboost._typing import AnyArray, Column, Floats, LibraryObject, Table
 from epiboost.distributed.scoring import score_lazily
 from epiboost.engines.base import Engine
 from epiboost.engines.registry import check_data, check_parameters, engine_named
@@ -58,21 +60,30 @@ class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scik
     def predict_posterior(self, X: Table) -> Posterior:
         """Return the predictive distribution of every member for every row."""
 
+    @abstractmethod
+    def _novelty(self, X: Table) -> Floats:
+        """Return the novelty of each row."""
+
     @takes_dask
-    def predict_uncertainty(self, X: Table) -> Uncertainty:
+    def predict_uncertainty(self, X: Table, *, novelty: bool = False) -> Uncertainty:
         """Split the uncertainty of each row into data and knowledge uncertainty.
 
         Parameters
         ----------
         X : table of shape (n, features)
+        novelty : bool, default=False
+            Whether to measure novelty too.
 
         Returns
         -------
         Uncertainty
             ``total``, ``data`` and ``knowledge``, each of shape (n,); ``total = data + knowledge``. Variances for a
-            regressor, entropies in nats for a classifier.
+            regressor, entropies in nats for a classifier. With ``novelty``, a fourth number that is no part of these:
+            how far the columns of the row are from the training rows, as minus the logarithm of the probability that a
+            row of the domain is as far; 3 means one row in twenty.
         """
-        return self.predict_posterior(X).uncertainty()
+        uncertainty = self.predict_posterior(X).uncertainty()
+        return uncertainty.with_novelty(self._novelty(X)) if novelty else uncertainty
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that values may be missing."""
@@ -104,6 +115,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         early_stopping_rounds: int | None = None,
         out_of_fold: str | int | LibraryObject = "auto",
         keep_folds: bool = False,
+        reference_rows: int = 4000,
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
@@ -126,6 +138,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.early_stopping_rounds = early_stopping_rounds
         self.out_of_fold = out_of_fold
         self.keep_folds = keep_folds
+        self.reference_rows = reference_rows
         self.engine = engine
         self.engine_params = engine_params
         self.categorical_features = categorical_features
@@ -159,7 +172,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         -------
         self
         """
-        for name in ("forest_", "out_of_fold_"):  # if training fails, the model is not fitted
+        for name in ("forest_", "out_of_fold_", "reference_rows_"):  # if training fails, the model is not fitted
             self.__dict__.pop(name, None)
         start = time.perf_counter()
         if y is None:
@@ -179,6 +192,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         check_data(engine, str(self.engine), data)
         if isinstance(data.X, np.ndarray):
             schema = schema.with_ranges(data.X)
+        chosen = self._chosen_rows(data)
         options = OutOfFoldOptions(self.out_of_fold, self.keep_folds, rows.groups, rows.kept)
         plan = plan_for(options, recipe, data)
         seed = draw_seed(self.random_state)
@@ -199,6 +213,9 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.prefixes_ = recipe.prefixes if measured is None else measured.prefixes(recipe.prefixes)
         self.forest_ = forest
         self.capacity_ = capacity
+        if chosen is not None:
+            max_bytes = capacity.tree_bytes * int(forest.n_trees.sum())
+            self.reference_rows_ = chosen.measured(self._uncertainty_of, measured, max_bytes=max_bytes)
         self.provenance_ = Provenance(time.perf_counter() - start, n_rows)
         return self
 
@@ -215,10 +232,18 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             ``parameters`` has shape (members, n, outputs): mean and variance, or class probabilities.
         """
         self._require_fitted()
-        parameters = self.forest_.predict(self.schema_.transform(X), prefixes=self.prefixes_)
+        return self._posterior_of(self.schema_.transform(X))
+
+    def _posterior_of(self, table: AnyArray) -> Posterior:
+        """Return the posterior of a table that the schema has read."""
+        parameters = self.forest_.predict(table, prefixes=self.prefixes_)
         if self.out_of_fold_ is not None and self.out_of_fold_.recalibration is not None:
             parameters = self.out_of_fold_.recalibration.apply(parameters)
         return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None))
+
+    def _uncertainty_of(self, table: AnyArray) -> Uncertainty:
+        """Return the uncertainty of a table that the schema has read."""
+        return self._posterior_of(table).uncertainty()
 
     def _read_rows(self, given: GivenRows, engine: Engine) -> TrainingRows:
         """Return what `fit` was given as schema, target and dataset."""
@@ -226,6 +251,21 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         if is_collection(given.X):
             return reader.read_partitions(given, engine, str(self.engine), self.max_bins)
         return reader.read(given)
+
+    def _chosen_rows(self, data: Dataset) -> ChosenRows | None:
+        """Return the training rows that the model is to keep; None for none."""
+        require_integer("reference_rows", self.reference_rows, 0)
+        return ChosenRows.of(data, self.reference_rows) if isinstance(data.X, np.ndarray) else None
+
+    def _novelty(self, X: Table) -> Floats:
+        self._require_fitted()
+        if self.reference_rows_ is None:
+            message = (
+                "this model keeps no training rows to tell what is novel: it was trained on a Dask collection or with "
+                "reference_rows=0, or its file is of an earlier version"
+            )
+            raise ValueError(message)
+        return self.reference_rows_.novelty(self.schema_.transform(X))
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row

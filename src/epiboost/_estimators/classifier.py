@@ -66,6 +66,9 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         switches it off. A splitter of scikit-learn, as ``TimeSeriesSplit``, sets the folds; `fit` takes ``groups``.
     keep_folds : bool, default=False
         Whether the model keeps the chains of the folds, for intervals with a guarantee.
+    reference_rows : int, default=4000
+        Largest number of training rows that the model keeps, to tell what is novel. They take no more memory than its
+        trees, and are part of its file. 0 keeps none.
     engine : {"native", "catboost", "lightgbm", "xgboost", "forest"}, other name or Engine, default="native"
         Trains the trees. Parameters that an engine does not support must be left at their defaults.
     engine_params : dict, optional
@@ -108,6 +111,8 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         Names, categories and ranges of the columns.
     forest_ : Forest
         The trained trees.
+    reference_rows_ : ReferenceRows or None
+        Training rows that the model keeps.
     prefixes_ : tuple of int or None
         Tree counts of the members of a virtual ensemble.
     provenance_ : Provenance or None

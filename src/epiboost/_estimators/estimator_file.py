@@ -11,6 +11,7 @@ from epiboost._boosting.recipe import Recipe
 from epiboost._estimators.out_of_fold.file import from_file as out_of_fold_from_file
 from epiboost._estimators.out_of_fold.file import to_file as out_of_fold_to_file
 from epiboost._estimators.provenance import Provenance
+from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._files.requirements import require_facts
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
@@ -27,6 +28,7 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     forest, trees = model.forest_.to_file()
     schema, columns = model.schema_.to_file()
     measured, measurements = out_of_fold_to_file(model.out_of_fold_)
+    reference = {} if model.reference_rows_ is None else model.reference_rows_.to_file()
     header: dict[str, Any] = {
         "estimator": type(model).__name__,
         "parameters": {name: _to_json(value) for name, value in model.get_params(deep=False).items()},
@@ -37,7 +39,7 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "out_of_fold": measured,
         **schema,
     }
-    return header, {**trees, **columns, **measurements, **model.target_.to_file()}
+    return header, {**trees, **columns, **measurements, **reference, **model.target_.to_file()}
 
 
 def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
@@ -81,6 +83,7 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
         "capacity_": capacity,
         "prefixes_": in_use,
         "out_of_fold_": measured,
+        "reference_rows_": ReferenceRows.from_file(arrays, schema.n_codes or (0,) * schema.n_features),
         "provenance_": Provenance.from_header(header.get("training")),
     }
 

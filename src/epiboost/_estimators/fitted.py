@@ -5,6 +5,7 @@ import numpy as np
 from epiboost._boosting.capacity import Capacity
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.provenance import Provenance
+from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
@@ -22,6 +23,7 @@ class FittedAttributes:
     prefixes_: tuple[int, ...] | None
     provenance_: Provenance | None
     out_of_fold_: OutOfFold | None = None
+    reference_rows_: ReferenceRows | None = None
 
     n_features_in_: int
     feature_names_in_: AnyArray

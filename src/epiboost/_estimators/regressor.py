@@ -73,6 +73,9 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         switches it off. A splitter of scikit-learn, as ``TimeSeriesSplit``, sets the folds; `fit` takes ``groups``.
     keep_folds : bool, default=False
         Whether the model keeps the chains of the folds, for intervals with a guarantee.
+    reference_rows : int, default=4000
+        Largest number of training rows that the model keeps, to tell what is novel. They take no more memory than its
+        trees, and are part of its file. 0 keeps none.
     engine : {"native", "catboost", "lightgbm", "xgboost", "forest"}, other name or Engine, default="native"
         Trains the trees. Parameters that an engine does not support must be left at their defaults.
     engine_params : dict, optional
@@ -112,6 +115,8 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         Names, categories and ranges of the columns.
     forest_ : Forest
         The trained trees.
+    reference_rows_ : ReferenceRows or None
+        Training rows that the model keeps.
     prefixes_ : tuple of int or None
         Tree counts of the members of a virtual ensemble.
     provenance_ : Provenance or None
@@ -155,6 +160,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         early_stopping_rounds: int | None = None,
         out_of_fold: str | int | LibraryObject = "auto",
         keep_folds: bool = False,
+        reference_rows: int = 4000,
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
@@ -178,6 +184,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
             early_stopping_rounds=early_stopping_rounds,
             out_of_fold=out_of_fold,
             keep_folds=keep_folds,
+            reference_rows=reference_rows,
             engine=engine,
             engine_params=engine_params,
             categorical_features=categorical_features,

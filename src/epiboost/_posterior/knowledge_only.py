@@ -26,6 +26,7 @@ class KnowledgeOnly(Uncertainty):
     ----------
     knowledge : array of shape (samples,)
         Variance of the members' means.
+    novelty : array of shape (samples,), optional
 
     Raises
     ------
@@ -35,13 +36,18 @@ class KnowledgeOnly(Uncertainty):
 
     __slots__ = ()
 
-    def __init__(self, knowledge: Floats) -> None:
+    def __init__(self, knowledge: Floats, novelty: Floats | None = None) -> None:
         object.__setattr__(self, "knowledge", np.asarray(knowledge, dtype=np.float64))
         object.__setattr__(self, "unit", "variance")
+        object.__setattr__(self, "novelty", novelty)
 
-    def __reduce__(self) -> tuple[type, tuple[Floats]]:
-        """Pickle the knowledge uncertainty alone; the other parts cannot be read."""
-        return KnowledgeOnly, (self.knowledge,)
+    def __reduce__(self) -> tuple[type, tuple[Floats, Floats | None]]:
+        """Pickle knowledge uncertainty and novelty alone; the other parts cannot be read."""
+        return KnowledgeOnly, (self.knowledge, self.novelty)
+
+    def with_novelty(self, novelty: Floats) -> "KnowledgeOnly":
+        """Return the same with the novelty of each sample, shape (samples,)."""
+        return KnowledgeOnly(self.knowledge, novelty)
 
     @property
     def data(self) -> Floats:
@@ -54,7 +60,7 @@ class KnowledgeOnly(Uncertainty):
         _raise_not_known("total")
 
     def _columns(self) -> dict[str, Floats]:
-        return {"knowledge": self.knowledge}
+        return {"knowledge": self.knowledge, **({} if self.novelty is None else {"novelty": self.novelty})}
 
 
 def _raise_not_known(part: str) -> NoReturn:

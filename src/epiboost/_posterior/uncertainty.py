@@ -15,7 +15,7 @@ References
 A. Malinin, L. Prokhorenkova, A. Ustimenko, "Uncertainty in Gradient Boosting via Ensembles", ICLR 2021.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -58,6 +58,9 @@ class Uncertainty:
         The part that comes from missing training rows: the disagreement of the members.
     unit : {"variance", "nats"}
         Variance of the target (regression) or entropy in nats (classification).
+    novelty : array of shape (samples,), optional
+        How far the columns of the sample are from the training rows: minus the logarithm of the probability that a row
+        of the domain is as far. It is no part of ``total``.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class Uncertainty:
     data: Floats
     knowledge: Floats
     unit: Unit
+    novelty: Floats | None = None
 
     def __post_init__(self) -> None:
         """Convert the arrays to float64 and check their shapes and the unit."""
@@ -90,6 +94,10 @@ class Uncertainty:
         if self.unit not in get_args(Unit):
             message = f"unit must be one of {get_args(Unit)}, got {self.unit!r}"
             raise ValueError(message)
+
+    def with_novelty(self, novelty: Floats) -> "Uncertainty":
+        """Return the same with the novelty of each sample, shape (samples,)."""
+        return replace(self, novelty=novelty)
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -113,12 +121,13 @@ class Uncertainty:
         Returns
         -------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            Columns ``total``, ``data`` and ``knowledge``.
+            Columns ``total``, ``data`` and ``knowledge``, and ``novelty`` if it was measured.
         """
         return make_frame(self._columns(), backend)
 
     def _columns(self) -> dict[str, Floats]:
-        return {"total": self.total, "data": self.data, "knowledge": self.knowledge}
+        parts = {"total": self.total, "data": self.data, "knowledge": self.knowledge}
+        return parts if self.novelty is None else {**parts, "novelty": self.novelty}
 
 
 def decompose_normal(parameters: Floats) -> Uncertainty:

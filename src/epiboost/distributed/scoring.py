@@ -8,7 +8,7 @@ the method returns     for an array                  for a frame
 =====================  ============================  =================================================
 one number per row     array                         series
 several per row        array                         frame, one column each
-an `Uncertainty`       frame: total, data, knowledge frame: total, data, knowledge
+an `Uncertainty`       frame: its columns            frame: its columns
 a tuple of these       a tuple of these              a tuple of these
 =====================  ============================  =================================================
 """
@@ -25,7 +25,6 @@ from epiboost._inputs.dask_collections import dask_kind
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Estimator, LibraryObject, Table
 
-_UNCERTAINTY = ("total", "data", "knowledge")
 _EXAMPLE_ROWS = 2  # rows of the example call from which shape and type of a result are known
 
 
@@ -105,7 +104,7 @@ def _score_array(X: LibraryObject, estimator: Estimator, call: MethodCall) -> Li
         return tuple(lazy[:, position] for position in range(len(result)))
     if hasattr(result, "knowledge"):
         frames = require("dask.dataframe", extra="dask", purpose="uncertainties of Dask arrays")
-        return frames.from_dask_array(lazy, columns=list(_UNCERTAINTY))
+        return frames.from_dask_array(lazy, columns=list(result.to_frame().columns))
     return lazy
 
 
@@ -114,7 +113,7 @@ def _column_names(result: LibraryObject, estimator: Estimator, call: MethodCall)
     if isinstance(result, tuple):
         return ["mean", "std"]
     if hasattr(result, "knowledge"):
-        return list(_UNCERTAINTY)
+        return list(result.to_frame().columns)
     if result.ndim == 1:
         return None
     levels = call.levels
@@ -141,7 +140,7 @@ def _as_array(result: LibraryObject) -> AnyArray:
     if isinstance(result, tuple):
         return np.stack(result, axis=1)
     if hasattr(result, "knowledge"):
-        return np.stack([getattr(result, name) for name in _UNCERTAINTY], axis=1)
+        return np.asarray(result.to_frame())
     return np.asarray(result)
 
 

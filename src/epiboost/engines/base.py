@@ -12,7 +12,7 @@ from epiboost._binning.bins import Bins
 from epiboost._boosting.recipe import EnsembleKind, MemberSpec
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
-from epiboost._typing import AnyArray, Family, Floats, Integers
+from epiboost._typing import AnyArray, Bytes, Family, Floats, Integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +96,14 @@ class Forest(Protocol):
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
         """Return a JSON header and the arrays that a model file must hold."""
+
+
+@runtime_checkable
+class LeafForest(Forest, Protocol):
+    """A forest that tells which leaves rows fall into."""
+
+    def leaf_indices(self, table: AnyArray, n_trees: int) -> Bytes:
+        """Return the leaf of each row in at most ``n_trees`` trees, shape (n, trees)."""
 
 
 @runtime_checkable

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._estimators.base import BaseEpiBoost, UncertaintyModel
 from epiboost._estimators.conformal import check_share, conformal_quantile, min_rows_for_coverage
+from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.saving import model_from_file
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
@@ -70,6 +71,14 @@ class BaseCalibrated(UncertaintyModel):
     def schema_(self) -> ColumnSchema:
         """Schema of the training table."""
         return self.estimator_.schema_
+
+    @property
+    def reference_rows_(self) -> ReferenceRows | None:
+        """Training rows that the model keeps."""
+        return self.estimator_.reference_rows_
+
+    def _novelty(self, X: Table) -> Floats:
+        return self.estimator_._novelty(X)  # of this package
 
     def _to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         check_is_fitted(self, "scores_")

@@ -26,6 +26,40 @@ from epiboost.engines.base import Forest, Subset
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class UnseenVariance:
+    """Variance of a regression at rows that the members have not seen.
+
+    Attributes
+    ----------
+    data : array of shape (n,)
+        Data uncertainty of each training row by the chain that has not seen it; NaN if there is none.
+    knowledge : float
+        Knowledge uncertainty, averaged over rows.
+    """
+
+    data: Floats
+    knowledge: float
+
+    def of_rows(self, number: Integers) -> "UnseenVariance":
+        """Return the same for rows of which these are the distinct ones."""
+        return replace(self, data=self.data[number])
+
+    def total(self, rows: Integers, knowledge: Floats) -> Floats:
+        """Return total uncertainty of rows as if the members had not seen them.
+
+        Parameters
+        ----------
+        rows : array of shape (k,)
+            Positions of training rows.
+        knowledge : array of shape (k,)
+            Their knowledge uncertainty by the members, which have seen them.
+        """
+        average = float(knowledge.mean())
+        factor = self.knowledge / average if average > 0.0 else 0.0
+        return self.data[rows] + factor * knowledge
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OutOfFold:
     """What the out-of-fold chains say about a model.
 
@@ -46,6 +80,8 @@ class OutOfFold:
         Number of trees that a classifier should use of its chains; None for all.
     chains : FoldChains or None
         The chains themselves, if they are kept.
+    unseen : UnseenVariance or None
+        Variance of a regression at rows that the members have not seen; not part of a model file.
     """
 
     predicted: Floats
@@ -55,10 +91,12 @@ class OutOfFold:
     scores: Floats
     n_trees: int | None = None
     chains: FoldChains | None = None
+    unseen: UnseenVariance | None = None
 
     def of_rows(self, number: Integers) -> "OutOfFold":
         """Return the same with predictions for rows of which these are the distinct ones."""
-        return replace(self, predicted=self.predicted[number])
+        unseen = None if self.unseen is None else self.unseen.of_rows(number)
+        return replace(self, predicted=self.predicted[number], unseen=unseen)
 
     def of_given_rows(self, kept: AnyArray) -> "OutOfFold":
         """Return the same with predictions for all rows that `fit` was given; NaN for those of weight zero."""
@@ -133,10 +171,14 @@ def measure(
         disagreement = disagreement.of_virtual()
     share = float(np.mean([len(train) for train in plan.trains])) / len(data.y)
     recalibration, variance = fit_normal(y, predicted[tested], weight, share, disagreement)
+    data_variance = np.full(len(predicted), np.nan)
+    data_variance[tested] = recalibration.data_variance(predicted[tested, 1])
+    unseen = UnseenVariance(data_variance, recalibration.knowledge * disagreement.seeds)
     predicted[tested, 1] = variance
     residual = y - predicted[tested, 0]
     loss = 0.5 * float(np.average(np.log(2.0 * np.pi * variance) + np.square(residual) / variance, weights=weight))
-    return OutOfFold(predicted, loss, score, recalibration, weighted_order(residual / np.sqrt(variance), weight))
+    scores = weighted_order(residual / np.sqrt(variance), weight)
+    return OutOfFold(predicted, loss, score, recalibration, scores, unseen=unseen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

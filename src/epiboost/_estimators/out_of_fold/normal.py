@@ -62,10 +62,11 @@ class NormalRecalibration(Recalibration):
         factor = np.sqrt(self.knowledge / (1.0 + (self.knowledge / self.limit) * knowledge))
         np.multiply(factor, deviation, out=changed[:, :, 0])
         changed[:, :, 0] += center
-        changed[:, :, 1] = self._variance(parameters[:, :, 1])
+        changed[:, :, 1] = self.data_variance(parameters[:, :, 1])
         return changed
 
-    def _variance(self, variance: Floats) -> Floats:
+    def data_variance(self, variance: Floats) -> Floats:
+        """Return the data uncertainty for the variance that a chain predicts."""
         if self.power == 1.0:
             return self.factor * variance
         return _powered(variance, self.factor, self.reference, self.power)

@@ -17,6 +17,7 @@ from epiboost._encoding.encoding import Encoding
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._native import Predictor, native
 from epiboost._typing import AnyArray, Bytes, Family, Floats
+from epiboost.engines.base import check_width
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,22 @@ class NativeForest:
             imputed = encoding.impute_unseen(table[rows], encoded[rows], len(parameters))
             parameters[:, rows] = self._predict_each(imputed, predictor)
         return parameters
+
+    def leaf_indices(self, table: AnyArray, n_trees: int) -> Bytes:
+        """Return the leaf of each row in trees that are spread evenly over the members, shape (n, trees)."""
+        check_width(table, self.n_features)
+        bins = (
+            self.bins.transform(table)
+            if self.encoding is None
+            else self._binned_encoding.transform(table, threads=1)[0]
+        )
+        in_use = np.flatnonzero(np.arange(self.feature.shape[1]) < self.count[:, np.newaxis])
+        chosen = in_use[np.linspace(0, len(in_use) - 1, min(n_trees, len(in_use))).astype(np.int64)]
+        leaves = np.zeros((len(table), len(chosen)), dtype=np.uint8)
+        for position, (member, tree) in enumerate(zip(*np.divmod(chosen, self.feature.shape[1]), strict=True)):
+            above = bins[:, self.feature[member, tree]] > self.threshold[member, tree]
+            leaves[:, position] = _leaves(above, self.parent[member, tree])
+        return leaves
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
         """Return the header and the arrays of a model file."""
@@ -213,6 +230,19 @@ class NativeForest:
 
 
 _NOT_MADE = 255
+
+
+def _leaves(above: AnyArray, parent: Bytes) -> Bytes:
+    """Return the leaf of each row from whether its bins are above the thresholds of a tree, shape (n, splits)."""
+    if not parent.size:
+        return np.packbits(above, axis=1, bitorder="little")[:, 0]
+    leaf = np.zeros(len(above), dtype=np.uint8)
+    for split, divided in enumerate(parent):
+        if divided != _NOT_MADE:
+            leaf[(leaf == divided) & above[:, split]] = split + 1
+    return leaf
+
+
 _FILE_TYPES = {
     "feature": (np.uint16, 3),
     "threshold": (np.uint8, 3),
