@@ -38,7 +38,11 @@ class BaseDecision(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
 def predict_measure(estimator: PredictsUncertainty, X: Table, measure: Measure) -> Floats:
     """Return one part of the uncertainty of each row, shape (n,); no rows and NaN values are errors."""
-    values: Floats = getattr(estimator.predict_uncertainty(X), measure)
+    return check_uncertainty(getattr(estimator.predict_uncertainty(X), measure), measure)
+
+
+def check_uncertainty(values: Floats, measure: str) -> Floats:
+    """Return uncertainties of shape (n,); no rows and NaN values are errors."""
     if not len(values):
         message = "X has no rows; at least one is needed"
         raise ValueError(message)

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from epiboost._typing import AnyArray, Floats, Table
-from epiboost.decisions.domain_score import DomainScore, ScoredRows
+from epiboost.decisions.domain_score import NOVELTY_MEASURES, DomainScore, ScoredRows
 from epiboost.decisions.drift_monitor import DriftAlarm, DriftMonitor
 
 
@@ -42,7 +42,7 @@ class ComparedColumns:
         names : tuple of str
             Names of the table's columns.
         """
-        scores = score.names if in_domain is not None else score.names[: int(score.measure in {"combined", "novelty"})]
+        scores = score.names if in_domain is not None else score.names[: int(score.measure in NOVELTY_MEASURES)]
         labels = (*names, *(f"({name})" for name in scores))
         is_categorical = np.append(score.schema.is_categorical, [False] * len(scores))
         compared = cls(score, np.empty((0, len(labels))), labels, is_categorical)

@@ -25,7 +25,11 @@ from epiboost.decisions.base import check_uncertainty
 DomainMeasure: TypeAlias = Literal["combined", "novelty", "knowledge", "total", "data"]
 """What a detector decides by."""
 
+NOVELTY_MEASURES = ("combined", "novelty")
+"""Measures for which the novelty of rows is needed."""
+
 UNCERTAINTY_WEIGHT = 3.0
+"""Weight of the surprise of total uncertainty in the combined score."""
 
 
 def check_domain_measure(measure: str) -> None:
@@ -102,9 +106,11 @@ class DomainScore:
 
     def __call__(self, X: Table) -> ScoredRows:
         """Return the scores of rows; no rows and NaN values are errors."""
+        if not np.shape(X)[0]:
+            check_uncertainty(np.empty(0), self.measure)
         given = self.model.transform(X)
         table = self.schema.transform(given)
-        if self.measure not in {"combined", "novelty"}:
+        if self.measure not in NOVELTY_MEASURES:
             return ScoredRows(part_of(self.model.estimator.predict_uncertainty(given), self.measure), table)
         parts = self.kept_novelty.parts(table)
         if self.measure == "novelty" or self.surprise is None:
@@ -129,7 +135,7 @@ def score_by(model: UnwrappedModel, measure: DomainMeasure) -> DomainScore | Non
     """Return the score of a model that keeps what it needs; None if rows of the domain are needed for it."""
     reference: ReferenceRows | None = getattr(model.estimator, "reference_rows_", None)
     schema = getattr(model.estimator, "schema_", None)
-    if measure not in {"combined", "novelty"} and schema is not None:
+    if measure not in NOVELTY_MEASURES and schema is not None:
         return DomainScore(model, measure, schema, None if reference is None else reference.novelty)
     if reference is None or schema is None:
         return None
@@ -143,12 +149,14 @@ def score_by(model: UnwrappedModel, measure: DomainMeasure) -> DomainScore | Non
 
 def fit_score(model: UnwrappedModel, measure: DomainMeasure, X: Table) -> DomainScore:
     """Return the score of a model that keeps no rows, from rows of the domain that decide nothing else."""
+    if not np.shape(X)[0]:
+        check_uncertainty(np.empty(0), measure)
     given = model.transform(X)
     reference: ReferenceRows | None = getattr(model.estimator, "reference_rows_", None)
     schema: ColumnSchema | None = getattr(model.estimator, "schema_", None)
     if schema is None:
         schema, _ = ColumnSchema.fit(given, categorical_features="auto", owner="DomainDetector")
-    if measure not in {"combined", "novelty"}:
+    if measure not in NOVELTY_MEASURES:
         return DomainScore(model, measure, schema, None)
     table = schema.transform(given)
     if len(table) < MIN_ROWS:
