@@ -149,7 +149,7 @@ def test_a_class_of_one_group_alone_is_refused():
 
 @every_target
 def test_fewer_groups_than_folds_are_refused(target):
-    with pytest.raises(TooFewRowsError, match="out_of_fold=4 needs at least 4 groups; got 3"):
+    with pytest.raises(TooFewRowsError, match="out_of_fold=4 needs at least 4 groups; got 3; use fewer folds"):
         plan_of(4, target, groups=np.arange(N) % 3)
 
 
@@ -283,5 +283,5 @@ def test_a_training_part_that_lacks_a_class_is_refused():
 
 
 def test_fewer_distinct_rows_than_folds_are_refused():
-    with pytest.raises(TooFewRowsError, match="needs at least 4 distinct rows or groups; use out_of_fold=0"):
+    with pytest.raises(TooFewRowsError, match="needs at least 4 distinct rows or groups; use fewer folds"):
         out_of_fold_plan(4, X[np.arange(N) % 3], Y[np.arange(N) % 3], n_classes=0)

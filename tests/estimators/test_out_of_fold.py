@@ -217,15 +217,15 @@ def without_chains():
 def test_without_chains_the_attributes_say_how_to_get_them(name):
     for model in without_chains():
         assert not hasattr(model, name)
-        with pytest.raises(AttributeError, match="trained without out-of-fold chains; set out_of_fold=4 before fit"):
+        with pytest.raises(AttributeError, match="trained without out-of-fold chains; set out_of_fold to a number"):
             getattr(model, name)
 
 
 def test_sets_and_guarantees_need_chains_and_a_fit():
     classifier, regressor = without_chains()
-    with pytest.raises(AttributeError, match="set out_of_fold=4 before fit"):
+    with pytest.raises(AttributeError, match="set out_of_fold to a number of folds"):
         classifier.predict_set(X)
-    with pytest.raises(AttributeError, match="set out_of_fold=4 before fit"):
+    with pytest.raises(AttributeError, match="set out_of_fold to a number of folds"):
         regressor.predict_interval(X, guarantee=True)
     with pytest.raises(NotFittedError):
         model_of("binary").predict_set(X)

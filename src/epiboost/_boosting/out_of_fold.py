@@ -153,9 +153,14 @@ def _plan_of_folds(n_folds: int, X: AnyArray, y: Floats, n_classes: int, groups:
         raise ValueError(message)
     fold = _content_folds(X, y, n_folds, n_classes) if groups is None else _group_folds(y, groups, n_folds, n_classes)
     if len(np.unique(fold[fold != _NEVER])) < n_folds:
-        message = f"out_of_fold={n_folds} needs at least {n_folds} distinct rows or groups; use out_of_fold=0"
+        message = f"out_of_fold={n_folds} needs at least {n_folds} distinct rows or groups; {_remedy(n_folds)}"
         raise TooFewRowsError(message)
     return OutOfFoldPlan.of_folds(fold)
+
+
+def _remedy(n_folds: int) -> str:
+    fewer = f"use fewer folds (at least {_MIN_FOLDS}), or " if n_folds > _MIN_FOLDS else "use "
+    return fewer + "out_of_fold=0 without keep_folds"
 
 
 def _plan_of_splits(
@@ -231,7 +236,7 @@ def _group_folds(y: Floats, groups: AnyArray, n_folds: int, n_classes: int) -> I
 
     found = len(np.unique(groups))
     if found < n_folds:
-        message = f"out_of_fold={n_folds} needs at least {n_folds} groups; got {found}"
+        message = f"out_of_fold={n_folds} needs at least {n_folds} groups; got {found}; {_remedy(n_folds)}"
         raise TooFewRowsError(message)
     splitter = StratifiedGroupKFold(n_folds) if n_classes else GroupKFold(n_folds)
     fold = np.empty(len(y), dtype=np.int64)

@@ -62,8 +62,9 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         Number of folds. Beside the members, which see all rows, one chain per fold is trained without the rows of its
         fold, and two more that measure how much models differ. They recalibrate the uncertainties, give intervals that
         hold, and the attributes ``oof_prediction_``, ``oof_score_`` and ``oof_loss_``; the price is that of about four
-        more members. "auto" is 4 for ensembles of five members or more, 0 for ``"single"`` and ``"virtual"``. 0
-        switches it off. A splitter of scikit-learn, as ``TimeSeriesSplit``, sets the folds; `fit` takes ``groups``.
+        more members. "auto" is 4 for ensembles of five members or more, 0 for ``"single"`` and ``"virtual"``, and for
+        fewer than 40 rows or 4 groups; ``out_of_fold_`` is None then. 0 switches it off. A splitter of scikit-learn, as
+        ``TimeSeriesSplit``, sets the folds; `fit` takes ``groups``.
     keep_folds : bool, default=False
         Whether the model keeps the chains of the folds, for intervals with a guarantee.
     reference_rows : int, default=4000
@@ -96,6 +97,8 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         ``n_estimators``, ``learning_rate``, ``max_depth`` and ``max_leaves`` that were given to the engine.
     n_iter_ : array of shape (chains,)
         Number of trees in use per chain.
+    out_of_fold_ : OutOfFold or None
+        What the out-of-fold chains have measured; None if there are none. The next three need it.
     oof_prediction_ : array of shape (n,) or (n, classes)
         Prediction of each training row by a chain that has not seen it; NaN for rows that all have
         seen, such as those of a class of fewer rows than folds.

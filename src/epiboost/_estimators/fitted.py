@@ -69,7 +69,9 @@ class FittedAttributes:
     @property
     def _measured(self) -> OutOfFold:
         if self.out_of_fold_ is None:
-            message = "this model was trained without out-of-fold chains; set out_of_fold=4 before fit"
+            message = (
+                "this model was trained without out-of-fold chains; set out_of_fold to a number of folds before fit"
+            )
             raise AttributeError(message)
         return self.out_of_fold_
 
