@@ -46,7 +46,7 @@ def train_one_chain(effort: Effort) -> list[Result]:
     data, trees = tables.protein(), effort.trees(1000, 100)
     prepared = {peer: training(peer, data, trees) for peer in TRAININGS}
     installed = {peer: own for peer, own in prepared.items() if own is not None}
-    ours = _regressor(trees, ensemble="virtual")
+    ours = regressor(trees, ensemble="virtual")
     runs = {"ours": lambda: ours.fit(data.X, data.y), **{peer: own.run for peer, own in installed.items()}}
     times = interleaved(runs, effort.repeats)
     scaled = {peer: tuple(own.scale * seconds for seconds in times[peer]) for peer, own in installed.items()}
@@ -70,8 +70,8 @@ def train_ten_on_year(effort: Effort) -> list[Result]:
     trees = effort.trees(200, 10)
     data, held_out = tables.year()
     lines = _train_ten(4, data, trees, effort, bar=2.0)
-    by_sample = _held_out_losses(_regressor(trees), data, held_out)
-    by_all = _held_out_losses(_regressor(trees, structure_rows=None), data, held_out)
+    by_sample = _held_out_losses(regressor(trees), data, held_out)
+    by_all = _held_out_losses(regressor(trees, structure_rows=None), data, held_out)
     for loss, ours in by_sample.items():
         lines.append(
             Result(
@@ -208,6 +208,13 @@ JOBS: Mapping[int, Callable[[Effort], list[Result]]] = {
 LARGE_JOBS = (4, 9, 11, 12)
 
 
+def regressor(trees: int, **settings: object) -> EpiBoostRegressor:
+    """Return ten members of depth 6 at rate 0.1, without out-of-fold chains; settings replace these."""
+    size = {"n_estimators": trees, "learning_rate": 0.1, "max_depth": 6}
+    options = {"n_members": MEMBERS, "n_jobs": THREADS, "random_state": 0, "out_of_fold": 0, **size}
+    return EpiBoostRegressor(**{**options, **settings})
+
+
 def _train_ten(
     job: int, data: Table, trees: int, effort: Effort, *, bar: float, aim: float | None = None
 ) -> list[Result]:
@@ -243,16 +250,10 @@ def _compared_with_catboost(
     return Result(job=job, what=what, peer_name=peer_name, ours=times["ours"], peer=peer, bar=bar, aim=aim, unit=unit)
 
 
-def _regressor(trees: int, **settings: object) -> EpiBoostRegressor:
-    size = {"n_estimators": trees, "learning_rate": 0.1, "max_depth": 6}
-    options = {"n_members": MEMBERS, "n_jobs": THREADS, "random_state": 0, "out_of_fold": 0, **size}
-    return EpiBoostRegressor(**{**options, **settings})
-
-
 @cache
 def _ours_trained(trees: int, ensemble: str = "sglb") -> EpiBoostRegressor:
     data = tables.protein()
-    return _regressor(trees, ensemble=ensemble, out_of_fold="auto").fit(data.X, data.y)
+    return regressor(trees, ensemble=ensemble, out_of_fold="auto").fit(data.X, data.y)
 
 
 @cache

@@ -6,6 +6,8 @@ EPIBOOST_DATA=folder python benchmarks/quality.py few-rows     classification of
 EPIBOOST_DATA=folder python benchmarks/quality.py knowledge    knowledge uncertainty as an amount
 EPIBOOST_DATA=folder python benchmarks/quality.py categories   classification with categories, half an hour
 EPIBOOST_DATA=folder python benchmarks/quality.py default-classifier   the default on the same tables
+EPIBOOST_DATA=folder python benchmarks/quality.py price        time that random structures and out-of-fold chains take
+python benchmarks/quality.py heart                             knowledge uncertainty around a heart-shaped hole
 python benchmarks/quality.py mixed-regression                  regression on generated tables of numbers and categories
 """
 
@@ -15,8 +17,10 @@ from collections.abc import Callable
 import categories
 import defaults
 import few_rows
+import heart
 import mixed_regression
 import numpy as np
+import price
 from catboost import CatBoostRegressor
 from uci import Split, splits
 
@@ -92,6 +96,8 @@ JOBS = {
     "knowledge": lambda _: few_rows.knowledge(),
     "categories": categories.compare,
     "default-classifier": categories.compare_defaults,
+    "price": lambda _: price.compare(),
+    "heart": lambda _: heart.compare(),
     "mixed-regression": mixed_regression.compare,
 }
 
