@@ -153,6 +153,11 @@ def test_fewer_groups_than_folds_are_refused(target):
         plan_of(4, target, groups=np.arange(N) % 3)
 
 
+def test_fewer_folds_than_three_are_not_recommended():
+    with pytest.raises(TooFewRowsError, match="got 2; use out_of_fold=0 without keep_folds"):
+        plan_of(3, groups=np.arange(N) % 2)
+
+
 # Splitters and pairs
 
 
