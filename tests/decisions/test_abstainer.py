@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from epiboost import EpiBoostClassifier
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost.decisions import Abstainer, TargetNotMetWarning
 from tests.support.stub_estimators import StubClassifier, StubRegressor, abstention_rows
 
@@ -296,3 +296,39 @@ class TestBadInput:
     def test_an_abstainer_that_is_not_fitted_says_so(self, method):
         with pytest.raises(NotFittedError):
             getattr(Abstainer(StubClassifier(), coverage=0.5), method)(abstention_rows(10, 0)[0])
+
+
+def noisy_labels():
+    """Draw rows and labels that the first column tells, with noise."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(4000, 2))
+    return X, (X[:, 0] + 0.3 * rng.normal(size=4000) > 0).astype(int)
+
+
+class TestWithoutRowsOfItsOwn:
+    """An abstainer that is fitted to the training rows that the model keeps."""
+
+    def test_the_error_of_accepted_rows_is_bounded(self):
+        X, y = noisy_labels()
+        model = EpiBoostClassifier(n_estimators=40, max_depth=3, random_state=0).fit(X[:1500], y[:1500])
+        abstainer = Abstainer(model, max_error=0.08).fit()
+        accepted = abstainer.accept(X[1500:])
+        wrong = abstainer.predict(X[1500:]) != y[1500:]
+        assert accepted.mean() > 0.3
+        assert wrong[accepted].mean() < 0.09 < wrong.mean()
+
+    def test_a_regressor_is_judged_by_its_tolerance(self):
+        X, _ = noisy_labels()
+        y = X[:, 0] + (0.05 + (X[:, 1] > 0)) * np.random.default_rng(1).normal(size=4000)
+        model = EpiBoostRegressor(n_estimators=60, max_depth=3, random_state=0).fit(X[:1500], y[:1500])
+        accepted = Abstainer(model, max_error=0.1, tolerance=0.3).fit().accept(X[1500:])
+        assert accepted[X[1500:, 1] < 0].mean() > 0.7
+        assert accepted[X[1500:, 1] > 0].mean() < 0.1
+
+    def test_a_model_without_kept_rows_asks_for_validation_rows(self):
+        X, y = noisy_labels()
+        model = EpiBoostClassifier(n_members=2, n_estimators=5, random_state=0).fit(X[:200], y[:200])
+        with pytest.raises(ValueError, match="give validation rows"):
+            Abstainer(model, max_error=0.05).fit()
+        with pytest.raises(ValueError, match="give X and y, or none of them"):
+            Abstainer(model, max_error=0.05).fit(X)

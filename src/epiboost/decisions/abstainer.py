@@ -12,11 +12,12 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._estimators.conformal import check_share
+from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.unwrap import UnwrappedModel, unwrap
 from epiboost._inputs.labels import label_codes
 from epiboost._posterior.parameters import real_numbers
 from epiboost._posterior.uncertainty import Measure, check_measure
-from epiboost._typing import AnyArray, Column, Estimator, Table
+from epiboost._typing import AnyArray, Column, Estimator, Floats, Table
 from epiboost.decisions.base import BaseDecision, predict_measure
 from epiboost.decisions.thresholds import (
     Candidates,
@@ -127,14 +128,16 @@ class Abstainer(BaseDecision):
         self.measure = measure
         self.tolerance = tolerance
 
-    def fit(self, X: Table, y: Column) -> Self:
+    def fit(self, X: Table = None, y: Column = None) -> Self:
         """Learn the threshold from validation rows.
 
         Parameters
         ----------
-        X : table of shape (n, features)
+        X : table of shape (n, features), optional
             Rows that the estimator was not trained, early-stopped or calibrated on; otherwise the bound does not hold.
-        y : array of shape (n,)
+            By default the training rows that the model keeps, with the errors of its out-of-fold chains. The bound is
+            then that of these chains, which see fewer rows than the members and err a little more often.
+        y : array of shape (n,), optional
 
         Warns
         -----
@@ -146,14 +149,22 @@ class Abstainer(BaseDecision):
         TypeError, NotFittedError
             If the estimator does not predict uncertainty, or is not fitted.
         ValueError
-            If X has no rows, y is of another length, not finite or holds labels unknown to the estimator, an
+            If one of X and y is given alone, or none of them and the model keeps no rows with out-of-fold errors, X has
+            no rows, y is of another length, not finite or holds labels unknown to the estimator, an
             uncertainty is NaN, or a parameter is not allowed.
         """
         estimator = unwrap(self.estimator, "predict", "predict_uncertainty").frozen_copy()
         self._check_parameters(is_classifier=estimator.classes is not None)
-        wrong = self._is_wrong(estimator, X, y)
+        if X is None and y is None:
+            uncertainty, wrong = self._kept_rows(estimator)
+        elif X is None or y is None:
+            message = "give X and y, or none of them for the training rows that the model keeps"
+            raise ValueError(message)
+        else:
+            wrong = self._is_wrong(estimator, X, y)
+            uncertainty = predict_measure(estimator, X, self.measure)
         shares = np.arange(1, _N_CANDIDATES + 1) / _N_CANDIDATES if self.coverage is None else np.array([self.coverage])
-        candidates = candidate_thresholds(predict_measure(estimator, X, self.measure), wrong, shares)
+        candidates = candidate_thresholds(uncertainty, wrong, shares)
         chosen = self._choose(candidates)
         if chosen is None:
             warnings.warn(self._why_not_met(candidates), TargetNotMetWarning, stacklevel=2)
@@ -234,6 +245,20 @@ class Abstainer(BaseDecision):
                 f"got {self.tolerance!r}"
             )
             raise ValueError(message)
+
+    def _kept_rows(self, estimator: UnwrappedModel) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """Return total uncertainty of the training rows that the model keeps, and whether their chains were wrong."""
+        reference: ReferenceRows | None = getattr(estimator.estimator, "reference_rows_", None)
+        if reference is None or not reference.is_measured or self.measure != "total":
+            message = (
+                "give validation rows, fit(X, y): without them the model must keep training rows (reference_rows) and "
+                f"have out-of-fold chains (out_of_fold), and measure must be 'total'; got {self.measure!r}"
+            )
+            raise ValueError(message)
+        is_measured = np.isfinite(reference.total)
+        error = reference.error[is_measured].astype(np.float64)
+        limit = 0.0 if self.tolerance is None else self.tolerance
+        return reference.total[is_measured].astype(np.float64), error > limit
 
     def _is_wrong(self, estimator: UnwrappedModel, X: Table, y: Column) -> npt.NDArray[np.bool_]:
         """Return for each validation row whether its prediction is wrong."""
