@@ -89,11 +89,16 @@ class TestShifts:
         test = drift_test(reference, batch, names=["city"], is_categorical=[True])
         assert test.columns[0].effect == pytest.approx(0.5)
 
-    def test_rare_categories_are_counted_as_one_and_unseen_ones_are_not(self):
-        reference = np.arange(4000.0)[:, None]
-        batch = np.concatenate([np.arange(4000.0, 4030.0), np.full(10, -1.0)])[:, None]
-        test = drift_test(reference, batch, names=["street"], is_categorical=[True])
-        assert test.columns[0].effect >= 0.25
+    def test_missing_values_are_no_part_of_the_last_quantile(self):
+        reference = np.arange(5000.0)[:, None]
+        test = drift_test(reference, np.array([[np.nan]]), names=["age"], is_categorical=[False])
+        assert test.columns[0].effect == 1.0
+
+    @pytest.mark.parametrize("code", [-1.0, np.nan])
+    def test_unseen_and_missing_are_not_counted_with_the_rare_categories(self, code):
+        reference = np.repeat(np.arange(400.0), 10)[:, None]
+        test = drift_test(reference, np.full((5, 1), code), names=["street"], is_categorical=[True])
+        assert test.columns[0].effect == 1.0
         assert test.p_value == 0.001
 
     def test_a_strong_shift_among_many_columns_has_the_smallest_p_value(self):

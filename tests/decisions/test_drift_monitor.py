@@ -125,10 +125,19 @@ class TestDrift:
         assert alarm.raised
         assert alarm.columns[0].name in found
 
+    @pytest.mark.parametrize("scale", [0.4, 2.0])
+    def test_drift_of_the_spread_of_one_column_is_found(self, scale):
+        watch = DriftMonitor(rows(600, 0)[:, :1], names=["age"], is_categorical=[False])
+        assert not watch.update(rows(200, 1)[:, :1]).raised
+        assert watch.update(scale * rows(200, 2)[:, :1]).raised
+
     def test_a_raised_alarm_stays_raised(self):
         watch = monitor()
-        assert watch.update(rows(100, 1) + 2.0).raised
-        assert watch.update(rows(2000, 2)).raised
+        first = watch.update(rows(40, 1) + np.array([2.0, 0.0, 0.0, 0.0]))
+        later = watch.update(rows(2000, 2))
+        assert first.raised
+        assert later.raised
+        assert later.evidence >= first.evidence
 
     def test_very_strong_evidence_is_finite(self):
         watch = DriftMonitor(np.arange(9000.0)[:, None], names=["age"], is_categorical=[False])

@@ -96,8 +96,9 @@ class DriftMonitor:
     names : sequence of str
         Names of the d columns.
     is_categorical : sequence of bool
-        Which of the d columns hold codes of categories: integers from 0, -1 for an unseen category. NaN is a missing
-        value: a category of its own, and larger than all numbers.
+        Which of the d columns hold codes of categories: integers from 0, -1 for an unseen category. The codes must not
+        be made from the reference, which would then hold no unseen category, but from other rows, such as those that a
+        model was trained on. NaN is a missing value: a category of its own, and larger than all numbers.
     false_alarm_rate : float, default=0.01
         Largest probability that an alarm is ever raised without drift, however long the stream is.
     random_state : int, default=0
