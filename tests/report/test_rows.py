@@ -61,5 +61,5 @@ def test_a_single_member_is_described_as_such():
     page = report(single, A[500:], Y[500:])
     assert "knowledge" not in page.facts.rejection
     assert "single, 1 member, engine" in dict(page.facts.model)["Ensemble"]
-    assert "High up: unfamiliar" not in page.html
+    assert "Unfamiliar, high up" not in page.html
     assert "half by knowledge" not in page.html

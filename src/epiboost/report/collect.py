@@ -13,9 +13,10 @@ from epiboost.report.measurements.model import default_title, model_parameters, 
 from epiboost.report.measurements.new_values import find_new_values
 from epiboost.report.measurements.out_of_domain import compare_domains, measure_out_of_domain
 from epiboost.report.measurements.quality import measure_classes, measure_quality
-from epiboost.report.measurements.row_kinds import chart_points, most_uncertain, row_kinds
 from epiboost.report.measurements.row_tables import RowReader, input_columns
+from epiboost.report.measurements.shown_rows import chart_points, most_uncertain
 from epiboost.report.predictions import Predictions
+from epiboost.report.row_kinds import ROW_KINDS, kind_thresholds, row_kinds
 
 _MAX_TITLE = 200
 
@@ -37,7 +38,8 @@ def collect_facts(
     other = None if X_ood is None else Predictions.from_posterior(wrapped.predict_posterior(X_ood))
     calibration = None if target is None else measure_calibration(wrapped, X, target, predictions)
     curves, scores = ({}, {}) if target is None else measure_rejection(target, predictions)
-    kinds, uncertain = row_kinds(predictions), most_uncertain(predictions)
+    thresholds, uncertain = kind_thresholds(predictions), most_uncertain(predictions)
+    kinds = row_kinds(predictions.uncertainty.knowledge, predictions.data, thresholds)
     explanation = explain_rows(estimator, X, predictions, uncertain, verbose) if explain else Explanation()
     other_drivers: tuple[Driver, ...] = ()
     if explain and other is not None:
@@ -63,6 +65,8 @@ def collect_facts(
         rejection=curves,
         rejection_scores=scores,
         reliability=None if calibration is None else calibration[1],
+        kind_thresholds=thresholds,
+        kind_counts=tuple((kind, kinds.count(kind)) for kind in ROW_KINDS),
         points=points,
         uncertain_rows=reader.read(uncertain, explanation.reasons(uncertain, kinds)),
         point_rows=reader.read(points.row, {}, n_other=points.kind.count("other")),

@@ -6,7 +6,7 @@ from epiboost.report.facts.drivers import Driver
 from epiboost.report.facts.facts import Facts, Task
 from epiboost.report.facts.out_of_domain import DomainComparison, NewColumn, NewValues, OutOfDomain
 from epiboost.report.facts.quality import ClassQuality, Quality
-from epiboost.report.facts.rows import Points, RowKind, RowTable
+from epiboost.report.facts.rows import KindThresholds, Points, RowKind, RowTable
 
 __all__ = [
     "AbstentionLevel",
@@ -15,6 +15,7 @@ __all__ = [
     "DomainComparison",
     "Driver",
     "Facts",
+    "KindThresholds",
     "NewColumn",
     "NewValues",
     "OutOfDomain",

@@ -10,7 +10,7 @@ from epiboost.report.facts.calibration import Calibration
 from epiboost.report.facts.drivers import Driver
 from epiboost.report.facts.out_of_domain import DomainComparison, OutOfDomain
 from epiboost.report.facts.quality import ClassQuality, Quality
-from epiboost.report.facts.rows import Points, RowTable
+from epiboost.report.facts.rows import KindThresholds, Points, RowKind, RowTable
 
 Task: TypeAlias = Literal["regression", "classification"]
 
@@ -44,6 +44,9 @@ class Facts:
     rejection_scores : dict from str to float or None
         Prediction-rejection ratios by measure; None where not defined.
     reliability : ReliabilityCurve or None
+    kind_thresholds : KindThresholds
+    kind_counts : tuple of (RowKind, int)
+        Number of rows of this table of each kind.
     points : Points
     uncertain_rows : RowTable
         The most uncertain rows.
@@ -75,6 +78,8 @@ class Facts:
     rejection: dict[str, RejectionCurve]
     rejection_scores: dict[str, float | None]
     reliability: ReliabilityCurve | None
+    kind_thresholds: KindThresholds
+    kind_counts: tuple[tuple[RowKind, int], ...]
     points: Points
     uncertain_rows: RowTable
     point_rows: RowTable

@@ -9,6 +9,26 @@ RowKind: TypeAlias = Literal["noisy", "unfamiliar", "ordinary", "other"]
 """Why a row is uncertain; "other" is a row of the other table."""
 
 
+@dataclass(frozen=True, slots=True)
+class KindThresholds:
+    """What a row must exceed to be unfamiliar or noisy; `epiboost.report.row_kinds` has the rules.
+
+    Attributes
+    ----------
+    knowledge, extreme : float
+        Knowledge uncertainty of an unfamiliar row, and of one that is unfamiliar however noisy it is.
+    share : float or None
+        Share of knowledge in the total uncertainty of an unfamiliar row; None without data uncertainty.
+    data : float or None
+        Data uncertainty of a noisy row; None if the members do not predict it.
+    """
+
+    knowledge: float
+    extreme: float
+    share: float | None
+    data: float | None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
     """Rows of the chart of data and knowledge uncertainty, one point per row.

@@ -20,8 +20,9 @@ from epiboost.report.facts import Facts
 from epiboost.report.formatting import count, number, percent
 from epiboost.report.html.rows import table_rows
 from epiboost.report.html.tooltips import tooltip_data
-from epiboost.report.measurements.row_kinds import MAX_POINTS, MAX_TABLE_ROWS
+from epiboost.report.measurements.shown_rows import MAX_POINTS, MAX_TABLE_ROWS
 from epiboost.report.ood_verdict import differs_clearly
+from epiboost.report.row_kinds import kind_definitions
 
 _MAX_CLASSES = 30
 _MAX_NEW_COLUMNS = 10
@@ -42,6 +43,7 @@ def render_page(facts: Facts) -> str:
         cards=make_cards(facts),
         pictures={name: markup(picture) for name, picture in pictures.items()},
         drivers=[(driver, markup(charts.driver_chart(driver))) for driver in facts.drivers if driver.names],
+        definitions=kind_definitions(facts),
         rows=table_rows(facts),
         domain_differs=facts.domain is not None and differs_clearly(facts.domain),
         tooltips=markup(tooltip_data(facts)),

@@ -50,7 +50,7 @@ def _tooltips(facts: Facts, max_length: int) -> dict[str, Any]:
     columns.append([number(value) for value in table.knowledge.tolist()])
     columns += [column.tolist() for column in np.asarray(table.cells).T]
     titles = [
-        f"Row {row + 1:,}" + (" of the other table" if kind == "other" else f", {kind}" * (kind != "ordinary"))
+        f"Row {row + 1:,}{' of the other table' if kind == 'other' else f', {kind}'}"
         for row, kind in zip(table.row.tolist(), facts.points.kind, strict=True)
     ]
     rows = [
