@@ -22,7 +22,7 @@ def test_a_table_out_of_domain_as_a_whole_is_found_by_its_new_values(regressor, 
     regressor.save(tmp_path / "model.epib")
     for model in (regressor, EpiBoostRegressor.load(tmp_path / "model.epib")):
         card = cards(model, X)["out-of-domain"]
-        assert (card.verdict, card.number) == (ood_verdict.UNUSUAL_ROWS, "100\u00a0%")
+        assert (card.verdict, card.number) == (ood_verdict.NEW_VALUES, "100\u00a0%")
         assert f"{len(X)} rows of this table hold a value not seen in training" in card.sentence
 
 

@@ -12,9 +12,8 @@ pytest.importorskip("shap", reason="reports need shap")
 
 from epiboost.report import report, verdicts
 from epiboost.report.cards import make_cards
-from epiboost.report.facts import Calibration
 from epiboost.report.significance import calibration_error_by_chance
-from tests.support.report_cards import GRADE, SMALL, A, Y, cards
+from tests.support.report_cards import GRADE, SMALL, A, Y, calibration, cards
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 19])
@@ -89,10 +88,8 @@ def test_a_rare_class_is_judged_by_its_probabilities():
 def test_errors_that_cancel_are_not_calibrated():
     curve = ReliabilityCurve(np.array([0.62, 1.0]), np.array([0.9, 0.72]), np.array([0.5, 0.5]))
     chance = calibration_error_by_chance(curve, 1000, binned=True)
-    cancelling = Calibration(0.81, 0.81, curve.error, chance, None, None, None, guaranteed=False)
+    cancelling = calibration(error=curve.error, error_by_chance=chance)
     assert verdicts.calibration_verdict(cancelling, 1000) == ("care", "calibrated on average only")
-    calibrated = Calibration(0.81, 0.81, chance, chance, None, None, None, guaranteed=False)
-    assert verdicts.calibration_verdict(calibrated, 1000) == ("good", "well calibrated")
 
 
 @pytest.mark.parametrize("binned", [True, False])

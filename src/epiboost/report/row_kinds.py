@@ -50,7 +50,7 @@ def row_kinds(knowledge: Floats, data: Floats | None, thresholds: KindThresholds
     """
     unfamiliar = knowledge > thresholds.knowledge
     noisy = np.zeros(len(knowledge), dtype=bool)
-    if data is not None and thresholds.share is not None:
+    if data is not None and thresholds.share is not None and thresholds.data is not None:
         share = _knowledge_share(knowledge, data)
         unfamiliar &= share > thresholds.share
         unfamiliar &= (share >= _RELEVANT_SHARE) | (knowledge > thresholds.extreme)

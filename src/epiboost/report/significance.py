@@ -7,9 +7,9 @@ True
 """
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.stats import betabinom, rankdata
 
-from epiboost._typing import Floats
+from epiboost._typing import AnyArray, Floats
 from epiboost.metrics import ReliabilityCurve
 
 MIN_ROWS = 20
@@ -18,9 +18,12 @@ MIN_ERRORS = 5
 """With fewer errors there is no verdict on whether uncertainty detects errors."""
 CLEAR = 2.0
 """Number of standard errors above which a difference is clear; chance exceeds it in one of 40 tables."""
-_MEAN_DISTANCE_BY_CHANCE = 0.6
-"""√n times the mean distance between the empirical and the true distribution of n uniform numbers is below this in
-about 19 of 20 draws."""
+RELEVANT = 0.02
+"""A smaller difference of two frequencies calls for no care, even if it is clear: two percentage points."""
+_RARELY = 1.0 / 40.0
+_MEAN_DISTANCE_BY_CHANCE = 0.7
+"""√n times the mean distance between the empirical and the true distribution of n uniform numbers exceeds this in about
+one of 40 draws."""
 
 
 def too_few(n_rows: int) -> bool:
@@ -56,15 +59,51 @@ def rank_correlation(score: Floats, losses: Floats, *, n_errors: int) -> float |
     return float(np.corrcoef(rankdata(score), rankdata(losses))[0, 1] * np.sqrt(len(score) - 1))
 
 
-def calibration_error_by_chance(curve: ReliabilityCurve, n_rows: int, *, binned: bool) -> float:
-    """Return the calibration error that a perfectly calibrated model rarely exceeds.
+def error_by_chance(losses: Floats, accepted: AnyArray) -> float:
+    """Return the mean loss below which that of the accepted rows rarely is if they are accepted at random.
 
-    It does in about one of 40 tables if binned, in about one of 20 otherwise.
+    Two standard errors below the mean of all rows, for a draw without replacement.
+
+    >>> round(error_by_chance(np.array([0.0, 1.0] * 50), np.arange(100) < 90), 3)
+    0.466
+    """
+    n_rows, n_accepted = len(losses), int(np.count_nonzero(accepted))
+    left_out = (n_rows - n_accepted) / (n_accepted * max(n_rows - 1, 1))
+    return max(float(losses.mean() - CLEAR * losses.std() * np.sqrt(left_out)), 0.0)
+
+
+def frequency_by_chance(nominal: float, n_rows: float) -> float:
+    """Return the difference to its expectation that an observed frequency rarely exceeds: two standard errors."""
+    share = min(max(nominal, 0.01), 0.99)
+    return CLEAR * float(np.sqrt(share * (1.0 - share) / n_rows))
+
+
+def flagged_by_chance(n_reference: int, n_rows: int, false_alarm_rate: float) -> float:
+    """Return the share of rows above the threshold of a detector that is exceeded in one of 40 tables by chance.
+
+    The threshold is a quantile of ``n_reference`` rows. The number of other rows of the same distribution above it has
+    a beta-binomial distribution, for any distribution without ties.
+
+    >>> flagged_by_chance(400, 400, 0.05), flagged_by_chance(20, 20, 0.05)
+    (0.0825, 0.2)
+    """
+    rank = int(np.ceil(round((1.0 - false_alarm_rate) * (n_reference + 1), 9)))
+    return float(betabinom.ppf(1.0 - _RARELY, n_rows, n_reference + 1 - rank, rank)) / n_rows
+
+
+def auc_by_chance(n_rows: int, n_other: int) -> float:
+    """Return the difference to one half that the AUC of two tables of one distribution rarely exceeds."""
+    return CLEAR * float(np.sqrt((n_rows + n_other + 1) / (12.0 * n_rows * n_other)))
+
+
+def calibration_error_by_chance(curve: ReliabilityCurve, n_rows: float, *, binned: bool) -> float:
+    """Return the calibration error that a perfectly calibrated model exceeds in about one of 40 tables.
 
     Parameters
     ----------
     curve : ReliabilityCurve
-    n_rows : int
+    n_rows : float
+        Number of rows; with calibration rows, of which the quantiles vary as well, a smaller equivalent number.
     binned : bool
         Whether each point of the curve has its own rows; if not, each point uses all rows.
     """

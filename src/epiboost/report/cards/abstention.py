@@ -12,7 +12,7 @@ _NEARLY = 0.01
 
 _REASONS = {
     verdicts.TOO_FEW_ERRORS: "There are too few errors to rule out chance.",
-    verdicts.DETECTS_OTHER_ERRORS: "For the other rows larger uncertainty does mean larger errors.",
+    verdicts.NO_CLEAR_GAIN: "Chance explains that, though over all rows larger uncertainty does mean larger errors.",
     verdicts.TOO_FEW_ROWS: "There are too few rows to tell whether its uncertainty detects its errors.",
     verdicts.DOES_NOT_DETECT_ERRORS: "Its uncertainty and its errors are not correlated beyond chance.",
 }
@@ -36,7 +36,8 @@ def abstention_card(facts: Facts) -> Card:
     elif verdict in _REASONS:
         sentence = f"{sentence} {_REASONS[verdict]}"
     label = f"error of the most certain {percent(_coverage(accepted))}"
-    return Card(_KEY, _QUESTION, error_text(facts, accepted.error), label, sentence, verdict)
+    details = (("… of as many random rows, at least", error_text(facts, accepted.error_by_chance)),)
+    return Card(_KEY, _QUESTION, error_text(facts, accepted.error), label, sentence, verdict, details)
 
 
 def _without_targets(facts: Facts) -> Card:

@@ -21,7 +21,7 @@ def accuracy_card(facts: Facts) -> Card:
     elif verdict == BETTER_PROBABILITIES:
         sentence += " Its probabilities are better than the class frequencies; its labels are not."
     label = "wrong predictions" if facts.task == "classification" else "root mean squared error"
-    return Card(_KEY, _QUESTION, error_text(facts, quality.error), label, sentence, verdict, _losses(quality))
+    return Card(_KEY, _QUESTION, error_text(facts, quality.error), label, sentence, verdict, _details(quality))
 
 
 def _comparison(facts: Facts, quality: Quality) -> str:
@@ -37,8 +37,13 @@ def _comparison(facts: Facts, quality: Quality) -> str:
     )
 
 
-def _losses(quality: Quality) -> tuple[tuple[str, str], ...]:
-    return tuple(
+def _details(quality: Quality) -> tuple[tuple[str, str], ...]:
+    details = [
         (name, number(loss) if baseline is None else f"{number(loss)}, baseline {number(baseline)}")
         for (name, loss), baseline in zip(quality.losses, quality.baseline_losses, strict=True)
-    )
+    ]
+    if quality.gain is not None:
+        details.append(("gain over the baseline, in standard errors", f"{quality.gain:.1f}"))
+    if quality.likelihood_gain is not None:
+        details.append(("… of the likelihood", f"{quality.likelihood_gain:.1f}"))
+    return tuple(details)

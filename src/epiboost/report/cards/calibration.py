@@ -3,7 +3,7 @@
 from epiboost.report.cards.card import Card
 from epiboost.report.facts import Calibration, Facts
 from epiboost.report.formatting import number, percent
-from epiboost.report.verdicts import CALIBRATED_ON_AVERAGE, calibration_verdict
+from epiboost.report.verdicts import CALIBRATED_ON_AVERAGE, NEARLY_CALIBRATED, calibration_verdict
 
 _KEY, _QUESTION = "calibration", "Is it calibrated?"
 
@@ -27,11 +27,15 @@ def calibration_card(facts: Facts) -> Card:
     verdict = calibration_verdict(calibration, facts.n_rows)
     if verdict == CALIBRATED_ON_AVERAGE:
         sentence += f" This holds on average only: the calibration error is {percent(calibration.error)}."
+    elif verdict == NEARLY_CALIBRATED:
+        sentence += " The difference is more than chance explains, but small."
     return Card(_KEY, _QUESTION, observed, label, sentence, verdict, _details(calibration))
 
 
 def _details(calibration: Calibration) -> tuple[tuple[str, str], ...]:
     details = [
+        ("difference on average", percent(abs(calibration.observed - calibration.nominal))),
+        ("… by chance, up to", percent(calibration.gap_by_chance)),
         ("calibration error", percent(calibration.error)),
         ("… by chance, up to", percent(min(calibration.error_by_chance, 1.0))),
     ]

@@ -3,8 +3,17 @@
 from epiboost.report.cards.card import Card
 from epiboost.report.facts import DomainComparison, Facts, NewValues
 from epiboost.report.formatting import count, percent
-from epiboost.report.ood_verdict import CANNOT_DETECT, NO_UNUSUAL_ROWS, NOT_DETECTED, ood_verdict
-from epiboost.report.significance import MIN_ROWS
+from epiboost.report.ood_verdict import (
+    CANNOT_DETECT,
+    NEW_VALUES,
+    NOT_DETECTED,
+    OUT_OF_DOMAIN,
+    ood_verdict,
+    tolerated_outliers,
+    tolerated_share,
+)
+from epiboost.report.significance import MIN_ROWS, auc_by_chance
+from epiboost.report.verdicts import TOO_FEW_ROWS, Verdict
 
 _KEY, _QUESTION = "out-of-domain", "Are rows out of domain?"
 _MAX_NAMES = 2
@@ -31,12 +40,22 @@ def _two_tables(facts: Facts, domain: DomainComparison, share: float) -> Card:
     verdict = ood_verdict(facts)
     sentence = (
         f"{percent(share)} of {count(domain.n_rows, 'row')} of the other table have a larger knowledge uncertainty "
-        f"than almost all rows of this table; {percent(domain.false_alarm_rate)} are expected by chance."
+        f"than almost all rows of this table; of rows like those of this table {percent(domain.false_alarm_rate)} have."
     )
     if verdict == NOT_DETECTED:
         sentence += " It is more certain about the other table than about this one, so it does not detect those rows."
     sentence += _new_value_sentence(domain.new_values, "the other table")
-    return Card(_KEY, _QUESTION, percent(share), "of the other table", sentence, verdict, _details(facts))
+    figure, label = _judged_number(domain, share, verdict)
+    return Card(_KEY, _QUESTION, figure, label, sentence, verdict, _details(facts))
+
+
+def _judged_number(domain: DomainComparison, share: float, verdict: Verdict) -> tuple[str, str]:
+    """Return the number that the verdict follows from, and its meaning."""
+    if verdict == NEW_VALUES:
+        return percent(domain.new_values.n_rows / domain.n_rows), "of the other table hold new values"
+    if verdict in {OUT_OF_DOMAIN, TOO_FEW_ROWS}:
+        return percent(share), "of the other table are out of domain"
+    return percent(domain.auc), "out-of-domain AUC; 50\u00a0% is no difference"
 
 
 def _one_table(facts: Facts) -> Card:
@@ -49,7 +68,7 @@ def _one_table(facts: Facts) -> Card:
         f"{rows.n_outliers:,} of {count(facts.n_rows, 'row')} have a much larger knowledge uncertainty than the others."
         f"{new_values}"
     )
-    if verdict == NO_UNUSUAL_ROWS:
+    if verdict.level == "none":
         sentence += (
             " Rows are compared with each other: only a second table shows whether all of them are out of domain."
         )
@@ -71,9 +90,19 @@ def _details(facts: Facts) -> tuple[tuple[str, str], ...]:
     domain, new_values = facts.domain, facts.out_of_domain.new_values
     kind = "values" if new_values.ranges else "categories"
     details = [(f"rows of this table with new {kind}", f"{new_values.n_rows:,}")]
+    if domain is None and facts.out_of_domain.n_outliers is not None:
+        outliers = percent(facts.out_of_domain.n_outliers / facts.n_rows)
+        usual = percent(tolerated_outliers(facts.n_rows))
+        details = [("rows of larger knowledge uncertainty", outliers), ("… usually, up to", usual), *details]
     if domain is not None:
+        shares = []
+        if domain.share is not None:
+            tolerated = percent(tolerated_share(domain))
+            shares = [("rows above the threshold", percent(domain.share)), ("… tolerated, up to", tolerated)]
         details = [
+            *shares,
             ("out-of-domain AUC", percent(domain.auc)),
+            ("… by chance, 50\u00a0% ±", percent(auc_by_chance(len(domain.inside), domain.n_rows))),
             *details,
             (f"rows of the other table with new {kind}", f"{domain.new_values.n_rows:,}"),
         ]

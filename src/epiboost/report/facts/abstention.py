@@ -17,6 +17,8 @@ class AbstentionLevel:
         The model abstains if the uncertainty is at least this; infinite if all rows are accepted.
     error : float or None
         Error of the accepted rows; None without targets, or if no row is accepted.
+    error_by_chance : float or None
+        If as many rows are accepted at random, the error is rarely below this; None where ``error`` is.
     error_bound : float or None
         Upper bound of that error with 95 % confidence; None for a regressor.
     """
@@ -25,4 +27,5 @@ class AbstentionLevel:
     coverage: float
     threshold: float
     error: float | None
+    error_by_chance: float | None
     error_bound: float | None

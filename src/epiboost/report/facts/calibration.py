@@ -15,6 +15,8 @@ class Calibration:
         Calibration error.
     error_by_chance : float
         The calibration error of a perfectly calibrated model is rarely above this, see `calibration_error_by_chance`.
+    gap_by_chance : float
+        The difference of ``nominal`` and ``observed`` is rarely above this by chance, see `frequency_by_chance`.
     width : float or None
         Mean width of the prediction intervals; None for a classifier.
     set_size : float or None
@@ -29,6 +31,7 @@ class Calibration:
     observed: float
     error: float
     error_by_chance: float
+    gap_by_chance: float
     width: float | None
     set_size: float | None
     set_coverage: float | None

@@ -11,7 +11,7 @@ from epiboost.metrics import RejectionCurve, UndefinedScoreError
 from epiboost.report.facts import AbstentionLevel
 from epiboost.report.measurements.quality import row_losses
 from epiboost.report.predictions import PrecomputedModel, Predictions
-from epiboost.report.significance import rank_correlation
+from epiboost.report.significance import error_by_chance, rank_correlation
 
 COVERAGES = (1.0, 0.95, 0.9, 0.8)
 """Shares of the rows that are accepted."""
@@ -56,9 +56,12 @@ def _classifier_level(coverage: float, y: AnyArray, predictions: Predictions, cl
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TargetNotMetWarning)
         abstainer = Abstainer(PrecomputedModel(classes), coverage=coverage).fit(predictions, y)
-    error = abstainer.error_ if abstainer.met_ else None
-    bound = abstainer.error_bound_ if abstainer.met_ else None
-    return AbstentionLevel(coverage, abstainer.coverage_, abstainer.threshold_, error, bound)
+    if not abstainer.met_:
+        return AbstentionLevel(coverage, abstainer.coverage_, abstainer.threshold_, None, None, None)
+    by_chance = error_by_chance(row_losses(y, predictions), predictions.score < abstainer.threshold_)
+    return AbstentionLevel(
+        coverage, abstainer.coverage_, abstainer.threshold_, abstainer.error_, by_chance, abstainer.error_bound_
+    )
 
 
 def _level(coverage: float, losses: Floats | None, predictions: Predictions) -> AbstentionLevel:
@@ -67,5 +70,8 @@ def _level(coverage: float, losses: Floats | None, predictions: Predictions) -> 
     rank = min(int(np.ceil(round(coverage * (len(ordered) + 1), 9))), len(ordered))
     threshold = float(ordered[rank]) if rank < len(ordered) else np.inf
     accepted = predictions.score < threshold
-    error = None if losses is None or not accepted.any() else float(np.sqrt(losses[accepted].mean()))
-    return AbstentionLevel(coverage, float(accepted.mean()), threshold, error, None)
+    error = by_chance = None
+    if losses is not None and accepted.any():
+        error = float(np.sqrt(losses[accepted].mean()))
+        by_chance = float(np.sqrt(error_by_chance(losses, accepted)))
+    return AbstentionLevel(coverage, float(accepted.mean()), threshold, error, by_chance, None)

@@ -10,7 +10,7 @@ from epiboost._typing import AnyArray, Table
 from epiboost.metrics import ReliabilityCurve
 from epiboost.report.facts import Calibration
 from epiboost.report.predictions import Predictions
-from epiboost.report.significance import calibration_error_by_chance
+from epiboost.report.significance import calibration_error_by_chance, frequency_by_chance
 
 COVERAGE = 0.9
 _N_LEVELS = 15
@@ -46,11 +46,13 @@ def _classifier_calibration(
             codes = label_codes(y, wrapped.estimator.classes_, name="y")
             set_size = float(sets.sum(axis=1).mean())
             set_coverage = float(sets[np.arange(len(sets)), codes].mean())
+    confidence = float(posterior.mean.max(axis=1).mean())
     calibration = Calibration(
-        nominal=float(posterior.mean.max(axis=1).mean()),
+        nominal=confidence,
         observed=1.0 - float(metrics.prediction_errors(y, predictions.prediction, loss="zero_one").mean()),
         error=curve.error,
         error_by_chance=calibration_error_by_chance(curve, len(y), binned=True),
+        gap_by_chance=frequency_by_chance(confidence, len(y)),
         width=None,
         set_size=set_size,
         set_coverage=set_coverage,
@@ -67,8 +69,18 @@ def _predicted_intervals(y: AnyArray, predictions: Predictions) -> tuple[Calibra
     some_rows = posterior.parameters[:, :: -(-len(predictions) // _MAX_ROWS_FOR_WIDTH)]
     width = float(metrics.interval_width(type(posterior)(some_rows, "normal").interval(COVERAGE)))
     observed = float(np.mean(needed <= COVERAGE))
-    by_chance = calibration_error_by_chance(curve, len(y), binned=False)
-    return Calibration(COVERAGE, observed, curve.error, by_chance, width, None, None, guaranteed=False), curve
+    calibration = Calibration(
+        nominal=COVERAGE,
+        observed=observed,
+        error=curve.error,
+        error_by_chance=calibration_error_by_chance(curve, len(y), binned=False),
+        gap_by_chance=frequency_by_chance(COVERAGE, len(y)),
+        width=width,
+        set_size=None,
+        set_coverage=None,
+        guaranteed=False,
+    )
+    return calibration, curve
 
 
 def _guaranteed_intervals(model: CalibratedRegressor, rows: Table, y: AnyArray) -> tuple[Calibration, ReliabilityCurve]:
@@ -83,11 +95,14 @@ def _guaranteed_intervals(model: CalibratedRegressor, rows: Table, y: AnyArray) 
         curve = ReliabilityCurve(levels[:-1], observed[:-1], np.full(n_points, 1.0 / n_points))
     else:
         curve = ReliabilityCurve(levels, observed, np.ones(1))
+    n_calibration = len(model.scores_)
+    n_equivalent = len(y) * n_calibration / (len(y) + n_calibration)  # both samples vary
     calibration = Calibration(
         nominal=float(levels[-1]),
         observed=float(observed[-1]),
         error=curve.error,
-        error_by_chance=calibration_error_by_chance(curve, min(len(y), len(model.scores_)), binned=False),
+        error_by_chance=calibration_error_by_chance(curve, n_equivalent, binned=False),
+        gap_by_chance=frequency_by_chance(float(levels[-1]), n_equivalent),
         width=float(metrics.interval_width(intervals[:, -1])),
         set_size=None,
         set_coverage=None,
