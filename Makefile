@@ -11,7 +11,7 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-extras lint format bench bench-quick bench-quality bench-engines bench-calibration \
-	bench-outside bench-dask bench-explain reproduce docs clean
+	bench-outside bench-dask bench-explain bench-acquisition reproduce docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 20
@@ -65,6 +65,9 @@ bench-dask: install  ## measure training and scoring on Dask (needs 8 GB of disk
 
 bench-explain: install  ## measure time and accuracy of explanations
 	$(BIN)/python benchmarks/explain.py
+
+bench-acquisition: install  ## compare the choice of rows to label with random choice
+	$(BIN)/python benchmarks/acquisition.py
 
 reproduce: install  ## run the paper's experiments with boosted trees
 	$(BIN)/epiboost reproduce regression --jobs 2

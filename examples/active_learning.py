@@ -6,6 +6,9 @@ The pool has 3,000 rows with three features of skewed distribution, as prices, s
 alike, a few are large. A model is trained on 50 random rows. Then `epiboost.decisions.acquire` chooses 50 more rows to
 label, eleven times. The error is measured on other rows of the same distribution.
 
+This table suits the method. On nine real tables ("Which rows to label next" in the user guide) choice by knowledge
+uncertainty was ahead of random choice on five, as good on three and behind on one.
+
 ``python examples/active_learning.py --seeds 8 --output active_learning.png`` averages over eight seeds.
 """
 

@@ -66,6 +66,11 @@ def acquire(
     ValueError
         If n is not between 1 and the size of the pool, or all members agree on all rows.
 
+    Notes
+    -----
+    With 50 to 200 labels of nine real tables, ``"knowledge"`` had 5 to 20 % less error than ``"random"`` on five, the
+    same on three and 3 % more on one, whose features are evenly spread (``benchmarks/acquisition.py``).
+
     References
     ----------
     A. Kirsch, J. van Amersfoort, Y. Gal: BatchBALD. NeurIPS 2019.
