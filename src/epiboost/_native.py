@@ -58,6 +58,16 @@ class NativeModule(Protocol):
         otherwise the distance between two categories.
         """
 
+    def nearest_values(self, queries: Floats32, values: Floats32, offsets: Integers) -> Floats32:
+        """Return the distance of each number to the nearest value of its column, shape (n, columns).
+
+        The ascending values of column j are ``values[offsets[j] : offsets[j + 1]]``. The distance is infinite if there
+        are none, NaN for a missing number.
+        """
+
+    def count_values(self, queries: Floats32, values: Floats32, offsets: Integers) -> AnyArray:
+        """Return how many values of its column are at least as large as each number, shape (n, columns)."""
+
     def hash_rows(self, bins: Bytes) -> AnyArray:
         """Return a hash of each row; equal rows have equal hashes."""
 

@@ -52,3 +52,19 @@ def test_tables_of_other_columns_are_refused(core):
     table = np.zeros((2, 3), dtype=np.float32)
     with pytest.raises(ValueError, match="the same columns"):
         core.nearest_rows(table, table, np.zeros(3, dtype=np.float32), leave_one_out=False)
+
+
+def test_values_are_compared_with_those_of_their_column(core):
+    rng = np.random.default_rng(0)
+    columns = [np.sort(rng.normal(size=size)).astype(np.float32) for size in (1, 40, 0, 3000)]
+    offsets = np.cumsum([0, *map(len, columns)])
+    queries = rng.normal(size=(60, 4)).astype(np.float32)
+    queries[:20, 1] = columns[1][:20]
+    distance = core.nearest_values(queries, np.concatenate(columns), offsets)
+    count = core.count_values(queries, np.concatenate(columns), offsets)
+    for column, values in enumerate(columns):
+        query = queries[:, column, np.newaxis]
+        assert (distance[:, column] == np.abs(query - values).min(axis=1, initial=np.inf)).all()
+        assert (count[:, column] == (values >= query).sum(axis=1)).all()
+    with pytest.raises(ValueError, match="offsets must divide"):
+        core.nearest_values(queries, np.concatenate(columns), offsets[:-1])

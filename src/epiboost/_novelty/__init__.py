@@ -4,7 +4,8 @@
 file            what it does
 ==============  =======================================================================================
 reference_rows  chooses the training rows that a model keeps
-columns         scales columns, and compares values with those of the training rows, column by column
+scales          scales of the columns, so that their distances can be added
+values          single values that no training row has
 surprise        turns any score into minus the logarithm of its probability in the domain
 novelty         the measure itself: distance to the nearest kept row, and the strangest single value
 ==============  =======================================================================================

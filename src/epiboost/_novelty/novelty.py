@@ -20,8 +20,9 @@ import numpy as np
 
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._native import native
-from epiboost._novelty.columns import CategoryColumn, ColumnScales, NumberColumn
+from epiboost._novelty.scales import ColumnScales
 from epiboost._novelty.surprise import Surprise
+from epiboost._novelty.values import StrangeValues, new_categories
 from epiboost._typing import AnyArray, Floats, Floats32, Integers
 
 MIN_ROWS = 2
@@ -94,7 +95,7 @@ class Novelty:
     """
 
     arrays: NoveltyArrays
-    _columns: tuple[NumberColumn | CategoryColumn, ...] = field(init=False, repr=False)
+    _values: StrangeValues = field(init=False, repr=False)
     _reference: tuple[Floats32, Floats32] = field(init=False, repr=False)
     _distance: Surprise = field(init=False, repr=False)
     _strangest: Surprise = field(init=False, repr=False)
@@ -103,20 +104,12 @@ class Novelty:
     def __post_init__(self) -> None:
         """Prepare the comparison with the kept rows."""
         arrays = self.arrays
-        missing = _any_missing(arrays.rows)
-        columns = tuple(
-            CategoryColumn(float(new), bool(has_missing))
-            if weight > 0.0
-            else NumberColumn.fit(arrays.rows[:, column], arrays.ends[:, column])
-            for column, (weight, new, has_missing) in enumerate(
-                zip(arrays.scales.weight, arrays.new_category, missing, strict=True)
-            )
-        )
-        values, weight = _expand(arrays.rows, arrays.scales, missing)
+        values = StrangeValues.fit(arrays.rows, arrays.ends, arrays.scales.weight > 0.0, arrays.new_category)
+        expanded, weight = _expand(arrays.rows, arrays.scales, values.has_missing)
         distance, strangest = Surprise.of(arrays.distance), Surprise.of(arrays.strangest)
         for name, value in (
-            ("_columns", columns),
-            ("_reference", (np.ascontiguousarray(values.T), weight)),
+            ("_values", values),
+            ("_reference", (np.ascontiguousarray(expanded.T), weight)),
             ("_distance", distance),
             ("_strangest", strangest),
             ("_sum", Surprise.of(distance(arrays.distance) + strangest(arrays.strangest))),
@@ -151,16 +144,11 @@ class Novelty:
             with np.errstate(all="ignore"):
                 ranges = np.stack([np.fmin.reduce(table), np.fmax.reduce(table)])
         new_category, is_single = new_categories(table, n_codes) if categories is None else categories
-        values, weight = _expand(rows, scales, _any_missing(rows))
-        distance, _ = native().nearest_rows(values, np.ascontiguousarray(values.T), weight, leave_one_out=True)
         ends = scales.transform(ranges)
-        strangest = np.zeros(len(rows))
-        for column in range(rows.shape[1]):
-            if n_codes[column]:
-                found = np.where(is_single[:, column], new_category[column], 0.0)
-            else:
-                found = NumberColumn.fit(rows[:, column], ends[:, column]).surprise_left_out(rows[:, column])
-            strangest = np.maximum(strangest, found)
+        values = StrangeValues.fit(rows, ends, scales.weight > 0.0, new_category)
+        expanded, weight = _expand(rows, scales, values.has_missing)
+        distance, _ = native().nearest_rows(expanded, np.ascontiguousarray(expanded.T), weight, leave_one_out=True)
+        strangest = values.of_kept_rows(rows, is_single).max(axis=1)
         return cls(NoveltyArrays(rows, scales, ends, new_category, distance, strangest))
 
     def __len__(self) -> int:
@@ -184,14 +172,12 @@ class Novelty:
         """
         scales = self.arrays.scales
         rows = scales.transform(table)
-        missing = _any_missing(self.arrays.rows)
-        values, _ = _expand(rows, scales, missing)
-        reference, weight = self._reference
-        distance, nearest = native().nearest_rows(values, reference, weight, leave_one_out=False)
-        newly_missing = np.isnan(rows) & ~missing & (scales.weight == 0.0)
+        expanded, _ = _expand(rows, scales, self._values.has_missing)
+        distance, nearest = native().nearest_rows(expanded, *self._reference, leave_one_out=False)
+        newly_missing = np.isnan(rows) & ~self._values.has_missing & (scales.weight == 0.0)
         if newly_missing.any():
             distance = distance + newly_missing @ scales.missing_weight
-        columns = np.stack([column.surprise(values) for column, values in zip(self._columns, rows.T, strict=True)], 1)
+        columns = self._values(rows)
         return NoveltyParts(self._distance(distance), self._strangest(columns.max(axis=1)), columns, nearest)
 
     def of_kept_rows(self) -> Floats:
@@ -267,23 +253,6 @@ class Novelty:
             }
         )
         return cls(NoveltyArrays(rows, ColumnScales(*scales, *weights), ends, new, distance, strangest))
-
-
-def new_categories(table: AnyArray, n_codes: Sequence[int]) -> tuple[Floats, AnyArray]:
-    """Return the surprise of a new category per column, and which values of the table no other row has.
-
-    Shapes (features,) and (n, features); 0 and False for numbers.
-    """
-    new, single = np.zeros(table.shape[1]), np.zeros(table.shape, dtype=bool)
-    for column in np.flatnonzero(n_codes):
-        category, single[:, column] = CategoryColumn.fit(table[:, column])
-        new[column] = category.new
-    return new, single
-
-
-def _any_missing(rows: Floats32) -> AnyArray:
-    """Return which columns have missing values, shape (features,)."""
-    return np.asarray(np.isnan(rows).any(axis=0))
 
 
 def _expand(rows: Floats32, scales: ColumnScales, missing: AnyArray) -> tuple[Floats32, Floats32]:

@@ -1,4 +1,4 @@
-// Bindings of novelty: the nearest reference rows.
+// Bindings of novelty: the nearest reference rows, and the nearest values of each column.
 #include <nanobind/stl/tuple.h>
 
 #include <limits>
@@ -8,6 +8,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
 #include "novelty/nearest_rows.hpp"
+#include "novelty/nearest_values.hpp"
 
 namespace epiboost {
 namespace {
@@ -32,11 +33,44 @@ std::tuple<Result<float, 1>, Result<std::int64_t, 1>> nearest_rows(Array<float, 
     return {distance.release(), nearest.release()};
 }
 
+// Compares each number, of shape (n, columns), with the values of its column.
+template <class T, class Compare>
+Result<T, 2> compare_values(Array<float, 2> queries, Array<float, 1> values, Array<std::int64_t, 1> offsets, Compare compare) {
+    const std::size_t rows = queries.shape(0);
+    const std::size_t columns = queries.shape(1);
+    if (offsets.shape(0) != columns + 1 || static_cast<std::size_t>(offsets.data()[columns]) != values.shape(0)) {
+        throw std::invalid_argument("offsets must divide the values among the columns");
+    }
+    NewArray<T, 2> result({rows, columns});
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t column = 0; column < columns; ++column) {
+            const std::int64_t first = offsets.data()[column];
+            const auto ascending = span_of(values).subspan(first, offsets.data()[column + 1] - first);
+            for (std::size_t row = 0; row < rows; ++row) {
+                const std::size_t cell = row * columns + column;
+                result.data[cell] = compare(ascending, queries.data()[cell]);
+            }
+        }
+    }
+    return result.release();
+}
+
+Result<float, 2> nearest_values(Array<float, 2> queries, Array<float, 1> values, Array<std::int64_t, 1> offsets) {
+    return compare_values<float>(queries, values, offsets, distance_to_nearest);
+}
+
+Result<std::int32_t, 2> count_values(Array<float, 2> queries, Array<float, 1> values, Array<std::int64_t, 1> offsets) {
+    return compare_values<std::int32_t>(queries, values, offsets, count_at_least);
+}
+
 }  // namespace
 
 void bind_novelty(nb::module_& module) {
     module.def("nearest_rows", &nearest_rows, nb::arg("queries"), nb::arg("reference"), nb::arg("weight"),
                nb::arg("leave_one_out"));
+    module.def("nearest_values", &nearest_values, nb::arg("queries"), nb::arg("values"), nb::arg("offsets"));
+    module.def("count_values", &count_values, nb::arg("queries"), nb::arg("values"), nb::arg("offsets"));
 }
 
 }  // namespace epiboost

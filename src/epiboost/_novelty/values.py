@@ -1,0 +1,150 @@
+"""Strange single values: those that no training row has.
+
+A number is strange if it is far from all training values of its column; both a number beyond the range and one in a gap
+are. How far is usual, the training values tell: the distance of each to the nearest other one.
+
+A category is strange if training did not have it, unless new categories are usual in its column: the share of training
+rows whose category occurs once estimates how often the next row has a new one (Good and Turing). A missing value is
+strange where none was missing.
+
+References
+----------
+I. Good: The population frequencies of species and the estimation of population parameters. Biometrika, 1953.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from epiboost._native import native
+from epiboost._novelty.surprise import Surprise
+from epiboost._typing import AnyArray, Floats, Floats32, Integers
+
+_STRANGE = 0.1  # distance, in spreads, of a value that is plainly new where training values repeat
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StrangeValues:
+    """Surprise of single values, by the training values of their columns.
+
+    Attributes
+    ----------
+    values, offsets : arrays of shape (k,) and (features + 1,)
+        Training values of all numeric columns, scaled, ascending within each, with the ends of its range; and where
+        those of each column begin.
+    spacings, spacing_offsets : arrays of shape (l,) and (features + 1,)
+        Distance of each kept value to the nearest other one, ascending within each column.
+    is_category, has_missing : arrays of bool of shape (features,)
+    new : array of shape (features,)
+        Surprise of a new category, or of a number that is missing where none was.
+    tail_start, tail_share, tail_index, unit : arrays of shape (features,)
+        Of these distances; see `Surprise`.
+    """
+
+    values: Floats32
+    offsets: Integers
+    spacings: Floats32
+    spacing_offsets: Integers
+    is_category: AnyArray
+    has_missing: AnyArray
+    new: Floats
+    tail_start: Floats
+    tail_share: Floats
+    tail_index: Floats
+    unit: Floats
+
+    @classmethod
+    def fit(cls, rows: Floats32, ends: Floats32, is_category: AnyArray, new_category: Floats) -> Self:
+        """Return the surprise of values, from rows that are kept.
+
+        Parameters
+        ----------
+        rows : array of shape (m, features)
+            Scaled numbers, and codes of categories.
+        ends : array of shape (2, features)
+            Smallest and largest number of each column in all training rows; NaN if all are missing.
+        is_category : array of bool of shape (features,)
+        new_category : array of shape (features,)
+            Surprise of a new category.
+        """
+        tails = np.ones((4, rows.shape[1]))
+        values, spacings = [], []
+        for column, known in enumerate(rows.T):
+            present = np.sort(known[~np.isnan(known)])
+            if is_category[column]:
+                present, limits = present[:0], present[:0]
+            else:
+                limits = ends[:, column][~np.isnan(ends[:, column])]
+            spacing = to_nearest_other(present) if len(present) > 1 else present[:0]
+            if len(spacing):
+                usual = Surprise.of(spacing, unit=_STRANGE)
+                tails[:, column] = usual.tail_start, usual.tail_share, usual.tail_index, usual.unit
+            values.append(np.sort(np.concatenate([present, limits])))
+            spacings.append(np.sort(spacing))
+        new = np.where(is_category, new_category, np.log(len(rows) + 1))
+        missing = np.asarray(np.isnan(rows).any(axis=0))
+        return cls(*_joined(values), *_joined(spacings), np.asarray(is_category), missing, new, *tails)
+
+    def __call__(self, rows: Floats32) -> Floats:
+        """Return the surprise of each value, shape (n, features)."""
+        return self._surprise(rows, native().nearest_values(rows, self.values, self.offsets), rows < 0.0)
+
+    def of_kept_rows(self, rows: Floats32, single: AnyArray) -> Floats:
+        """Return the surprise of each value of the kept rows among the others, shape (m, features).
+
+        Parameters
+        ----------
+        rows : array of shape (m, features)
+        single : array of bool of shape (m, features)
+            Which categories no other training row has.
+        """
+        distance = np.zeros_like(rows)
+        for column in np.flatnonzero(~self.is_category):
+            present = np.flatnonzero(~np.isnan(rows[:, column]))
+            ascending = present[np.argsort(rows[present, column], kind="stable")]
+            if len(present) > 1:
+                distance[ascending, column] = to_nearest_other(rows[ascending, column])
+        return self._surprise(rows, distance, single)
+
+    def _surprise(self, rows: Floats32, distance: Floats32, is_new: AnyArray) -> Floats:
+        """Return surprises from the distances of numbers, and from which categories are new."""
+        n_spacings = np.diff(self.spacing_offsets)
+        rank = native().count_values(np.ascontiguousarray(distance), self.spacings, self.spacing_offsets)
+        within = np.log((n_spacings + 1) / (rank + 1))
+        with np.errstate(all="ignore"):  # distances of missing numbers and of categories are not used
+            multiple = np.minimum(distance / self.tail_start, np.finfo(np.float64).max)
+            tail = np.log(multiple) / self.tail_index - np.log(self.tail_share)
+            repeated = within + np.where(distance > 0.0, np.log1p(distance / self.unit), 0.0)
+            numbers = np.where(self.tail_start > 0.0, np.where(multiple > 1.0, tail, within), repeated)
+        found = np.where(
+            self.is_category, np.where(is_new, self.new, 0.0), np.where(distance < np.inf, numbers, self.new)
+        )
+        return np.where(np.isnan(rows), np.where(self.has_missing, 0.0, self.new), found)
+
+
+def _joined(parts: list[Floats32]) -> tuple[Floats32, Integers]:
+    """Return the values of all columns, and where those of each begin."""
+    return np.concatenate(parts), np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+
+
+def new_categories(table: AnyArray, n_codes: Sequence[int]) -> tuple[Floats, AnyArray]:
+    """Return the surprise of a new category per column, and which categories of the table no other row has.
+
+    Shapes (features,) and (n, features); 0 and False for numbers.
+    """
+    new, single = np.zeros(table.shape[1]), np.zeros(table.shape, dtype=bool)
+    for column in np.flatnonzero(n_codes):
+        present = np.flatnonzero(~np.isnan(table[:, column]))
+        _, codes, counts = np.unique(table[present, column], return_inverse=True, return_counts=True)
+        single[present, column] = counts[codes] == 1
+        new[column] = -np.log((np.count_nonzero(single[:, column]) + 1) / (len(table) + 1))
+    return new, single
+
+
+def to_nearest_other(ascending: Floats32) -> Floats32:
+    """Return the distance of each of two or more ascending values to the nearest other one."""
+    gaps = np.diff(ascending)
+    nearest: Floats32 = np.minimum(np.append(gaps, np.inf), np.append(np.inf, gaps)).astype(np.float32)
+    return nearest
