@@ -28,7 +28,7 @@ LEAVES, TREES = (31, 127, 255), (300, 1000)
 OURS = (
     {"max_leaves": 127, "n_estimators": 100, "learning_rate": 0.3, "out_of_fold": 0},
     {"max_leaves": 255, "n_estimators": 100, "learning_rate": 0.3, "out_of_fold": 0},
-    {"max_leaves": 255, "n_estimators": 75, "learning_rate": 0.4, "structure_rows": 200_000, "out_of_fold": 0},
+    {"max_leaves": 255, "n_estimators": 75, "learning_rate": 0.4, "out_of_fold": 0},
     {},
 )
 

@@ -20,7 +20,7 @@ from tests.support.tables import LABELS, TARGETS, X, Y
         ("subsample", [0, -0.5, 1.5, np.nan, "half", True], "a number above 0 and at most 1"),
         ("variance_guard", [-1, np.nan, np.inf, "on", None, True], "a number of at least 0"),
         ("random_strength", [-1.0, float("nan"), "a", True], "a number of at least 0"),
-        ("structure_rows", [0, -1, 1.5, "a", True], "a whole number of at least 1"),
+        ("structure_rows", [0, -1, 1.5, "a", True], "'auto', None or a whole number of at least 1"),
         ("early_stopping_rounds", [0, -1, 1.5, "a", True], "a whole number of at least 1"),
         ("n_jobs", [0, 1.5, "all", True], "None or a whole number other than 0"),
         ("ensemble", ["forest", None, 1, []], "one of 'single', 'sgb', 'sglb', 'virtual'"),

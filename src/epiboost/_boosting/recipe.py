@@ -61,8 +61,8 @@ class MemberSpec:
         where N is the weight of all rows.
     variance_guard : float
         Strength of the variance guard; 0 for none.
-    structure_rows : int or None
-        Number of rows on which each tree chooses its splits; None for all.
+    structure_rows : int, None or "auto"
+        Number of rows on which each tree chooses its splits; None for all, "auto" if the engine chooses.
     bootstrap : bool
         Whether the chain is trained on a bootstrap sample of the rows.
     random_strength : float
@@ -81,7 +81,7 @@ class MemberSpec:
     subsample: float
     temperature: float | None
     variance_guard: float
-    structure_rows: int | None
+    structure_rows: int | Auto | None
     bootstrap: bool
     random_strength: float
     patience: int | None
@@ -102,7 +102,7 @@ class Recipe:
     max_bins: int = 255
     temperature: float = 1.0
     variance_guard: float = 0.0
-    structure_rows: int | None = 62_000
+    structure_rows: int | Auto | None = AUTO
     random_strength: float = 1.0
     early_stopping_rounds: int | None = None
 
@@ -120,8 +120,8 @@ class Recipe:
         _require_number("variance_guard", self.variance_guard, at_least=0.0)
         if self.subsample is not None:
             _require_number("subsample", self.subsample, above=0.0, at_most=1.0)
-        if self.structure_rows is not None:
-            require_integer("structure_rows", self.structure_rows, 1)
+        if self.structure_rows is not None and not _is_auto(self.structure_rows):
+            require_integer("structure_rows", self.structure_rows, 1, also="'auto', None or ")
         if self.early_stopping_rounds is not None:
             require_integer("early_stopping_rounds", self.early_stopping_rounds, 1)
         if self.ensemble == "virtual":

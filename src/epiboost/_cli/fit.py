@@ -50,6 +50,10 @@ def fit(
         int | None,
         typer.Option(help="Leaves of leaf-wise trees, from 2 to 255; by default they fit the table.", min=2, max=255),
     ] = None,
+    structure_rows: Annotated[
+        int | None,
+        typer.Option(help="Rows on which each tree chooses its splits; by default they fit the trees.", min=1),
+    ] = None,
     weight: Annotated[str | None, typer.Option(help="Column with the sample weights.")] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(help="Column that is not a feature, such as a name; can be repeated.")
@@ -92,6 +96,7 @@ def fit(
         learning_rate="auto" if rate is None else rate,
         max_depth="auto" if depth is None else depth,
         max_leaves="auto" if leaves is None else leaves,
+        structure_rows="auto" if structure_rows is None else structure_rows,
         engine=engine,
         categorical_features=categories if categorical else "auto",
         n_jobs=jobs,

@@ -111,7 +111,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         max_bins: int = 255,
         temperature: float = 1.0,
         random_strength: float = 1.0,
-        structure_rows: int | None = 62_000,
+        structure_rows: int | Auto | None = "auto",
         early_stopping_rounds: int | None = None,
         out_of_fold: str | int | LibraryObject = "auto",
         keep_folds: bool = False,

@@ -60,9 +60,9 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
     random_strength : float, default=1.0
         Noise on the scores of candidate splits, as in CatBoost, so that the structures of the members differ. It
         vanishes as the chain grows, after about ``log(n) / learning_rate`` trees. 0 switches it off.
-    structure_rows : int or None, default=62000
+    structure_rows : int, None or "auto", default="auto"
         Number of rows on which each tree chooses its splits: a new random sample of a larger table, all rows of a
-        smaller one. Leaf values always come from all rows. None takes all rows for the splits too.
+        smaller one. Leaf values always come from all rows. None takes all rows for the splits too. "auto" is 62,000.
     early_stopping_rounds : int, optional
         Stop a chain after this number of trees without a better loss on ``eval_set``, and keep the chain at its best.
     out_of_fold : "auto", int, splitter or iterable of (train, test), default="auto"
@@ -159,7 +159,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         temperature: float = 1.0,
         random_strength: float = 1.0,
         variance_guard: float = 1.0,
-        structure_rows: int | None = 62_000,
+        structure_rows: int | Auto | None = "auto",
         early_stopping_rounds: int | None = None,
         out_of_fold: str | int | LibraryObject = "auto",
         keep_folds: bool = False,

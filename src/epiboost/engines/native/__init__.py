@@ -1,1 +1,1 @@
-"""The native engine: symmetric trees, trained and evaluated in C++."""
+"""The native engine: symmetric and leaf-wise trees, trained and evaluated in C++."""

@@ -23,6 +23,7 @@ from epiboost._typing import AnyArray, Bytes, Floats
 from epiboost.distributed.members import fan_out
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import BinnedRows
+from epiboost.engines.native.split_rows import split_rows
 
 _UNBOUNDED = 255  # levels: a leaf-wise tree has at most 255 leaves, so none is deeper
 
@@ -89,7 +90,7 @@ class ChainRecipe:
             noise=steps.noise,
             subsample=spec.subsample,
             variance_guard=spec.variance_guard * (LEAVE_ONE_OUT_FACTOR if spec.max_leaves else SYMMETRIC_TREES_FACTOR),
-            structure_rows=float(spec.structure_rows or 0),
+            structure_rows=float(split_rows(spec, len(objective.start)) or 0),
             random_strength=spec.random_strength,
             random_decay=spec.learning_rate,
             patience=spec.patience or 0,
