@@ -3,13 +3,14 @@
 CatBoost trains a likelihood (RMSEWithUncertainty, or log-loss), "CatBoost RMSE" the squared error, as LightGBM and
 XGBoost do. Each library is tuned by random trials with early stopping, judged by the loss that it trains, on a fifth of
 the training rows. The best settings are trained again on all training rows with the number of trees found. Seconds are
-those of all trials and of the last training. Features are converted for each library before timing starts.
+processor time of all trials and of the last training, so that other work on the machine does not count. Features are
+converted for each library before timing starts.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from time import perf_counter
+from time import process_time
 
 import mixed
 import numpy as np
@@ -72,9 +73,9 @@ def measure_ours(name: str, splits: list[RowSplit], threads: int, index: int) ->
     data = Data(table.X, table.y, tuple(table.categories))
     train, test = (data.take(rows) for rows in splits[index])
     estimator = EpiBoostClassifier if data.is_classification else EpiBoostRegressor
-    start = perf_counter()
+    start = process_time()
     model = estimator(n_jobs=threads, random_state=index).fit(train.X, train.y)
-    seconds = perf_counter() - start
+    seconds = process_time() - start
     return {**scores(model.predict_posterior(test.X), test), "seconds": seconds}
 
 
@@ -82,9 +83,9 @@ def measure_peer(peer: Peer, data: Data, splits: list[RowSplit], index: int, *, 
     """Return errors and training seconds of a peer on one split, at its defaults if there are no trials."""
     train, test = (data.take(rows) for rows in splits[index])
     training = Training(seed=index, threads=threads)
-    start = perf_counter()
+    start = process_time()
     model = tune(peer, train, training, trials) if trials else peer.fit(train, None, {}, training)[0]
-    seconds = perf_counter() - start
+    seconds = process_time() - start
     return {**scores(predict(model, test), test), "seconds": seconds}
 
 
