@@ -25,12 +25,13 @@ SMALL = 2_000
 FEWER_SPLITS, FEWEST_SPLITS, LARGE = 10, 5, 20_000
 
 
-def intervals(split: Split, seed: int, trees: int) -> tuple[np.ndarray, np.ndarray]:
+def intervals(split: Split, seed: int, trees: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Return our intervals and MAPIE's for the test rows, each of shape (rows, coverages, 2)."""
     order = np.random.default_rng(seed).permutation(len(split.y_train))
     n_calibration = round(CALIBRATION_SHARE * len(order))
     held_out, train = order[:n_calibration], order[n_calibration:]
-    model = EpiBoostRegressor(n_estimators=trees, random_state=seed).fit(split.X_train[train], split.y_train[train])
+    model = EpiBoostRegressor(n_estimators="auto" if trees is None else trees, random_state=seed)
+    model.fit(split.X_train[train], split.y_train[train])
     X, y = split.X_train[held_out], split.y_train[held_out]
     ours = model.calibrate(X, y, random_state=seed).predict_interval(split.X_test, COVERAGES)
     peer = SplitConformalRegressor(estimator=model, confidence_level=list(COVERAGES), prefit=True).conformalize(X, y)
@@ -73,7 +74,7 @@ def main() -> None:
     parser.add_argument(
         "--draws", type=int, default=4, help="number of random splits of a small dataset for each standard one"
     )
-    parser.add_argument("--trees", type=int, default=1000, help="number of trees per member")
+    parser.add_argument("--trees", type=int, help="number of trees per member; default: that of the regressor")
     parser.add_argument("--tables", nargs="+", choices=NAMES, default=list(NAMES))
     options = parser.parse_args()
     print(
