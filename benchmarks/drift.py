@@ -120,10 +120,10 @@ def print_power(shifts: Sequence[shift_tables.Shift], n_repeats: int) -> None:
 
 def print_delays(shifts: Sequence[shift_tables.Shift], n_repeats: int) -> None:
     """Print how soon the monitor raises an alarm."""
-    print(f"\nStreams of {STREAM_ROWS} rows, drift after {ROWS_BEFORE_DRIFT}; false alarm rate {MONITOR_RATE};")
-    print(f"{n_repeats} streams per shift, {len(shifts)} shifts; false alarms are those before drift begins\n")
-    print("| foreign | alarms | false alarms | median rows from drift to alarm | 80th percentile |")
-    print("|---|---|---|---|---|")
+    print(f"\nStreams of up to {STREAM_ROWS} rows, drift after {ROWS_BEFORE_DRIFT}, {n_repeats} per shift; false alarm")
+    print(f"rate {MONITOR_RATE}. False alarms are those before drift begins.\n")
+    print("| foreign | streams | alarms | false alarms | median rows from drift to alarm | 80th percentile |")
+    print("|---|---|---|---|---|---|")
     for share in FOREIGN_SHARES:
         delays = np.array([_delay(columns, seed) for columns, seed in _streams(shifts, share, n_repeats)])
         is_false = delays <= 0 if share else np.isfinite(delays)
@@ -131,7 +131,8 @@ def print_delays(shifts: Sequence[shift_tables.Shift], n_repeats: int) -> None:
             f"{delay:.0f}" if np.isfinite(delay) and share else "–"
             for delay in np.quantile(delays[delays > 0], [0.5, 0.8], method="higher")
         )
-        _print_row(f"{share:.0%}", f"{np.isfinite(delays).mean():.2f}", f"{is_false.mean():.3f}", median, most)
+        alarms = f"{np.isfinite(delays).mean():.2f}"
+        _print_row(f"{share:.0%}", len(delays), alarms, f"{is_false.mean():.3f}", median, most)
 
 
 def _kolmogorov_smirnov(reference: np.ndarray, batch: np.ndarray) -> float:
@@ -161,8 +162,8 @@ def _batches(
 def _streams(shifts: Sequence[shift_tables.Shift], share: float, n_repeats: int) -> Iterator[tuple[Columns, int]]:
     """Yield streams in which a share of the rows is foreign from some row on, and their seeds.
 
-    The rows of the domain are not repeated, since repeated rows would be a drift of their own: a table that is too
-    small gives shorter streams.
+    The rows of the domain are not repeated, since repeated rows would be a drift of their own: smaller tables give
+    shorter streams, and tables that are too small give none.
     """
     for shift in shifts:
         rows = shift_tables.draw(shift)
@@ -170,6 +171,8 @@ def _streams(shifts: Sequence[shift_tables.Shift], share: float, n_repeats: int)
             rng = np.random.default_rng(seed)
             training, reference = _halves(rows.X_train, rng)
             reference, inside = reference[:REFERENCE_ROWS], pd.concat([reference[REFERENCE_ROWS:], rows.X_in])
+            if len(inside) < 2 * ROWS_BEFORE_DRIFT:
+                continue
             stream = _draw(inside, min(STREAM_ROWS, len(inside)), rng)
             is_foreign = rng.random(len(stream)) < share
             is_foreign[:ROWS_BEFORE_DRIFT] = False
