@@ -217,6 +217,12 @@ class TestBatches:
         assert 0.0 <= moved.share_outside <= 1.0
         assert detector.drift(frame[600:]).p_value > 0.05
 
+    def test_new_categories_are_no_drift_where_they_are_usual(self):
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame({"x": rng.normal(size=600), "id": [f"user {number}" for number in range(600)]})
+        model = EpiBoostRegressor(n_estimators=20, max_depth=3, random_state=0).fit(frame[:400], frame["x"][:400])
+        assert DomainDetector(model, measure="novelty").fit().drift(frame[400:]).p_value > 0.05
+
     def test_a_move_to_a_familiar_corner_is_drift(self, cities):
         model, frame = cities
         familiar = frame[(frame["size"] - 50.0).abs() < 4.0].head(100)

@@ -19,6 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from epiboost._files.requirements import require_arrays, require_facts
+from epiboost._inputs.categories import UNSEEN
 from epiboost._native import native
 from epiboost._novelty.scales import ColumnScales
 from epiboost._novelty.surprise import Surprise
@@ -68,6 +69,8 @@ class NoveltyArrays:
         Scaled range of each numeric column in training.
     new_category : array of shape (features,)
         Surprise of a new category; 0 for numbers.
+    single : array of bool of shape (m, features)
+        Which categories no other training row has.
     distance, strangest : arrays of shape (m,)
         Distance of each kept row to the nearest other one, and the surprise of its strangest value among the others.
     """
@@ -76,6 +79,7 @@ class NoveltyArrays:
     scales: ColumnScales
     ends: Floats32
     new_category: Floats
+    single: AnyArray
     distance: Floats32
     strangest: Floats
 
@@ -149,7 +153,7 @@ class Novelty:
         expanded, weight = _expand(rows, scales, values.has_missing)
         distance, _ = native().nearest_rows(expanded, np.ascontiguousarray(expanded.T), weight, leave_one_out=True)
         strangest = values.of_kept_rows(rows, is_single).max(axis=1)
-        return cls(NoveltyArrays(rows, scales, ends, new_category, distance, strangest))
+        return cls(NoveltyArrays(rows, scales, ends, new_category, is_single, distance, strangest))
 
     def __len__(self) -> int:
         """Return the number of kept rows."""
@@ -184,6 +188,13 @@ class Novelty:
         """Return the sum of both surprises of each kept row, among the others, shape (m,)."""
         return self._distance(self.arrays.distance) + self._strangest(self.arrays.strangest)
 
+    def left_out_rows(self) -> Floats32:
+        """Return the scaled kept rows as they would be read if each had been left out, shape (m, features).
+
+        A category that no other training row has is then an unseen one.
+        """
+        return np.where(self.arrays.single, np.float32(UNSEEN), self.arrays.rows)
+
     def distances_to(self, table: AnyArray, nearest: Integers) -> Floats:
         """Return the distance of each row to a kept row, column by column, shape (n, features)."""
         scales, rows, other = self.arrays.scales, self.arrays.scales.transform(table), self.arrays.rows[nearest]
@@ -207,6 +218,7 @@ class Novelty:
             "novelty_weights": np.stack([arrays.scales.weight, arrays.scales.missing_weight]),
             "novelty_ends": arrays.ends,
             "novelty_new_category": arrays.new_category,
+            "novelty_single": arrays.single[:, arrays.scales.weight > 0.0],
             "novelty_distance": arrays.distance,
             "novelty_strangest": arrays.strangest,
         }
@@ -223,11 +235,12 @@ class Novelty:
             "novelty_weights": (single, 2),
             "novelty_ends": (single, 2),
             "novelty_new_category": (double, 1),
+            "novelty_single": (np.bool_, 2),
             "novelty_distance": (single, 1),
             "novelty_strangest": (double, 1),
         }
         require_arrays(arrays, kinds)
-        rows, scales, weights, ends, new, distance, strangest = (arrays[name] for name in kinds)
+        rows, scales, weights, ends, new, single_categories, distance, strangest = (arrays[name] for name in kinds)
         n_features, is_categorical = len(n_codes), np.asarray(n_codes) > 0
         require_facts(
             {
@@ -235,6 +248,9 @@ class Novelty:
                 "two or more rows must be kept": len(rows) >= MIN_ROWS,
                 "there must be a scale for each column": scales.shape == weights.shape == ends.shape == (2, n_features),
                 "there must be a surprise for each column": new.shape == (n_features,),
+                "single categories must be those of the kept rows": (
+                    single_categories.shape == (len(rows), np.count_nonzero(is_categorical))
+                ),
                 "there must be a distance for each kept row": distance.shape == strangest.shape == (len(rows),),
             }
         )
@@ -252,7 +268,9 @@ class Novelty:
                 ),
             }
         )
-        return cls(NoveltyArrays(rows, ColumnScales(*scales, *weights), ends, new, distance, strangest))
+        is_single = np.zeros(rows.shape, dtype=bool)
+        is_single[:, is_categorical] = single_categories
+        return cls(NoveltyArrays(rows, ColumnScales(*scales, *weights), ends, new, is_single, distance, strangest))
 
 
 def _expand(rows: Floats32, scales: ColumnScales, missing: AnyArray) -> tuple[Floats32, Floats32]:

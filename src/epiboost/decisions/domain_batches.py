@@ -49,7 +49,7 @@ class ComparedColumns:
         if in_domain is not None:
             return cls(score, compared.of_rows(in_domain), labels, is_categorical)
         kept = score.kept_novelty
-        columns = [kept.arrays.rows] + ([kept.of_kept_rows()] if scores else [])
+        columns = [kept.left_out_rows()] + ([kept.of_kept_rows()] if scores else [])
         return cls(score, np.column_stack(columns).astype(np.float64), labels, is_categorical)
 
     def of_rows(self, rows: ScoredRows) -> Floats:
