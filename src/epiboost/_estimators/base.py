@@ -23,6 +23,7 @@ from epiboost._estimators.reference_rows import ChosenRows
 from epiboost._estimators.saving import SavedModel
 from epiboost._estimators.training_rows import GivenRows, RowReader, TrainingRows, evaluation_parts, is_collection
 from epiboost._inputs.dataset import Dataset
+from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
@@ -192,7 +193,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         check_data(engine, str(self.engine), data)
         if isinstance(data.X, np.ndarray):
             schema = schema.with_ranges(data.X)
-        chosen = self._chosen_rows(data)
+        chosen = self._chosen_rows(data, schema)
         options = OutOfFoldOptions(self.out_of_fold, self.keep_folds, rows.groups, rows.kept)
         plan = plan_for(options, recipe, data)
         seed = draw_seed(self.random_state)
@@ -252,10 +253,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             return reader.read_partitions(given, engine, str(self.engine), self.max_bins)
         return reader.read(given)
 
-    def _chosen_rows(self, data: Dataset) -> ChosenRows | None:
+    def _chosen_rows(self, data: Dataset, schema: ColumnSchema) -> ChosenRows | None:
         """Return the training rows that the model is to keep; None for none."""
         require_integer("reference_rows", self.reference_rows, 0)
-        return ChosenRows.of(data, self.reference_rows) if isinstance(data.X, np.ndarray) else None
+        return None if schema.ranges is None else ChosenRows.of(data, schema.ranges, self.reference_rows)
 
     def _novelty(self, X: Table) -> Floats:
         self._require_fitted()

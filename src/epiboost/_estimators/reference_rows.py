@@ -14,6 +14,7 @@ from scipy.special import entr
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._inputs.dataset import Dataset
+from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._novelty.novelty import MIN_ROWS, Novelty
 from epiboost._novelty.reference_rows import choose_rows
 from epiboost._novelty.values import new_categories
@@ -106,16 +107,16 @@ class ChosenRows:
     single: AnyArray
 
     @classmethod
-    def of(cls, data: Dataset, n_rows: int) -> Self | None:
+    def of(cls, data: Dataset, ranges: FeatureRanges, n_rows: int) -> Self | None:
         """Choose rows of a training table in memory; None if there are too few."""
         table = data.X
         if n_rows < MIN_ROWS or len(table) < MIN_ROWS:
             return None
         positions = choose_rows(table, n_rows)
         n_codes = data.n_codes or (0,) * table.shape[1]
-        ranges = np.stack([np.fmin.reduce(table), np.fmax.reduce(table)]).astype(np.float64)
-        new, single = new_categories(table, n_codes)
-        return cls(positions, table[positions], data.y[positions], n_codes, ranges, new, single[positions])
+        categories = new_categories(table, n_codes, positions)
+        ends = np.stack([ranges.low, ranges.high])
+        return cls(positions, table[positions], data.y[positions], n_codes, ends, *categories)
 
     def measured(self, model: Measured, out_of_fold: OutOfFold | None, *, max_bytes: int) -> ReferenceRows:
         """Return what the model keeps.

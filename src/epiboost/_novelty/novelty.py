@@ -147,7 +147,9 @@ class Novelty:
         if ranges is None:
             with np.errstate(all="ignore"):
                 ranges = np.stack([np.fmin.reduce(table), np.fmax.reduce(table)])
-        new_category, is_single = new_categories(table, n_codes) if categories is None else categories
+        new_category, is_single = (
+            new_categories(table, n_codes, np.arange(len(table))) if categories is None else categories
+        )
         ends = scales.transform(ranges)
         values = StrangeValues.fit(rows, ends, scales.weight > 0.0, new_category)
         expanded, weight = _expand(rows, scales, values.has_missing)

@@ -129,17 +129,29 @@ def _joined(parts: list[Floats32]) -> tuple[Floats32, Integers]:
     return np.concatenate(parts), np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
 
 
-def new_categories(table: AnyArray, n_codes: Sequence[int]) -> tuple[Floats, AnyArray]:
-    """Return the surprise of a new category per column, and which categories of the table no other row has.
+def new_categories(table: AnyArray, n_codes: Sequence[int], rows: Integers) -> tuple[Floats, AnyArray]:
+    """Return the surprise of a new category per column, and which categories of some rows no other row has.
 
-    Shapes (features,) and (n, features); 0 and False for numbers.
+    Parameters
+    ----------
+    table : array of shape (n, features)
+    n_codes : sequence of int
+        Number of codes per column; 0 for numbers.
+    rows : array of shape (m,)
+        Positions of the rows.
+
+    Returns
+    -------
+    arrays of shape (features,) and (m, features)
+        0 and False for numbers.
     """
-    new, single = np.zeros(table.shape[1]), np.zeros(table.shape, dtype=bool)
+    new, single = np.zeros(table.shape[1]), np.zeros((len(rows), table.shape[1]), dtype=bool)
     for column in np.flatnonzero(n_codes):
-        present = np.flatnonzero(~np.isnan(table[:, column]))
-        _, codes, counts = np.unique(table[present, column], return_inverse=True, return_counts=True)
-        single[present, column] = counts[codes] == 1
-        new[column] = -np.log((np.count_nonzero(single[:, column]) + 1) / (len(table) + 1))
+        codes = np.where(np.isnan(table[:, column]), -1.0, table[:, column]).astype(np.int64)
+        counts = np.bincount(codes + 1)
+        counts[0] = 0  # missing values are no category here
+        new[column] = np.log((len(table) + 1) / (np.count_nonzero(counts == 1) + 1))
+        single[:, column] = counts[codes[rows] + 1] == 1
     return new, single
 
 
