@@ -63,6 +63,7 @@ def test_defaults_are_those_of_the_estimator():
     same = {"ensemble": "ensemble", "members": "n_members", "trees": "n_estimators", "rate": "learning_rate"}
     same |= {"engine": "engine", "depth": "max_depth", "leaves": "max_leaves", "seed": "random_state", "jobs": "n_jobs"}
     same |= {"structure_rows": "structure_rows"}
+    same |= {"reference_rows": "reference_rows"}
     for option, parameter in same.items():
         chosen = "auto" if estimator[parameter].default == "auto" else options[option].default
         assert options[option].default in {None, chosen}

@@ -15,14 +15,14 @@ def read(path):
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_predictions_hold_the_mean_and_the_parts_of_the_uncertainty(rows, write, tmp_path, ending):
+def test_predictions_hold_the_mean_the_parts_of_the_uncertainty_and_novelty(rows, write, tmp_path, ending):
     train = write(f"train.{ending}", {name: rows[name] for name in ("age", "size", "price")})
     fitted = epiboost("fit", train, "--target", "price", "-o", tmp_path / "model.epib", *SMALL)
     assert fitted.exit_code == 0
     output = tmp_path / f"out.{ending}"
     assert epiboost("predict", tmp_path / "model.epib", train, "-o", output).exit_code == 0
     found = read(output)
-    assert list(found) == ["prediction", "total", "data", "knowledge"]
+    assert list(found) == ["prediction", "total", "data", "knowledge", "novelty"]
     assert len(found["prediction"]) == 200
     assert found["total"] == pytest.approx(found["data"] + found["knowledge"])
     assert (found["knowledge"] > 0).any()
@@ -32,17 +32,27 @@ def test_predictions_equal_those_of_the_library(rows, train, model, tmp_path):
     epiboost("predict", model, train, "-o", tmp_path / "out.parquet")
     features = pa.table({"age": rows["age"], "size": rows["size"]})
     library = EpiBoostRegressor(n_members=3, n_estimators=8, random_state=0).fit(features, rows["price"])
-    uncertainty = library.predict_uncertainty(features)
+    uncertainty = library.predict_uncertainty(features, novelty=True)
     found = read(tmp_path / "out.parquet")
     assert found["prediction"] == pytest.approx(library.predict(features))
     assert found["data"] == pytest.approx(uncertainty.data)
     assert found["knowledge"] == pytest.approx(uncertainty.knowledge)
+    assert found["novelty"] == pytest.approx(uncertainty.novelty)
+
+
+def test_a_model_that_keeps_no_training_rows_has_no_column_of_novelty(train, tmp_path):
+    model, output = tmp_path / "model.epib", tmp_path / "out.csv"
+    settings = ("--target", "price", "-o", model, *SMALL, "--reference-rows", 0)
+    assert epiboost("fit", train, *settings).exit_code == 0
+    assert EpiBoostRegressor.load(model).reference_rows_ is None
+    assert epiboost("predict", model, train, "-o", output).exit_code == 0
+    assert list(read(output)) == ["prediction", "total", "data", "knowledge"]
 
 
 def test_coverage_adds_the_bounds_of_an_interval(train, model, tmp_path):
     assert epiboost("predict", model, train, "-o", tmp_path / "out.csv", "--coverage", 0.8).exit_code == 0
     found = read(tmp_path / "out.csv")
-    assert list(found) == ["prediction", "total", "data", "knowledge", "lower", "upper"]
+    assert list(found) == ["prediction", "total", "data", "knowledge", "novelty", "lower", "upper"]
     assert (found["lower"] < found["upper"]).all()
 
 
@@ -51,7 +61,8 @@ def test_a_classifier_gives_one_probability_per_class(rows, write, tmp_path):
     assert epiboost("fit", train, "--target", "grade", "-o", tmp_path / "model.epib", *SMALL).exit_code == 0
     assert epiboost("predict", tmp_path / "model.epib", train, "-o", tmp_path / "out.csv").exit_code == 0
     found = read(tmp_path / "out.csv")
-    assert list(found) == ["prediction", "total", "data", "knowledge", "probability_high", "probability_low"]
+    parts = ["total", "data", "knowledge", "novelty"]
+    assert list(found) == ["prediction", *parts, "probability_high", "probability_low"]
     assert found["probability_high"] + found["probability_low"] == pytest.approx(np.ones(200))
     likelier = np.where(found["probability_high"] >= found["probability_low"], "high", "low")
     assert found["prediction"].tolist() == likelier.tolist()
@@ -136,7 +147,7 @@ def test_a_random_forest_is_predicted_and_evaluated_by_its_knowledge(rows, write
     options = ("--engine", "forest", "--ensemble", "sgb", "--trees", 5, "--members", 2)
     assert epiboost("fit", table, "--target", "price", "-o", model, *options).exit_code == 0
     assert epiboost("predict", model, table, "-o", predicted).exit_code == 0
-    assert predicted.read_text().splitlines()[0] == '"prediction","knowledge"'
+    assert predicted.read_text().splitlines()[0] == '"prediction","knowledge","novelty"'
     figures = epiboost("evaluate", model, table, "--target", "price", "--ood", table)
     assert figures.exit_code == 0
     assert "out-of-domain AUC, knowledge" in figures.stdout

@@ -54,6 +54,14 @@ def fit(
         int | None,
         typer.Option(help="Rows on which each tree chooses its splits; by default they fit the trees.", min=1),
     ] = None,
+    reference_rows: Annotated[
+        int,
+        typer.Option(
+            help="Largest number of training rows to keep, for novelty and drift. They become part of the model file; "
+            "0 keeps none.",
+            min=0,
+        ),
+    ] = 4000,
     weight: Annotated[str | None, typer.Option(help="Column with the sample weights.")] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(help="Column that is not a feature, such as a name; can be repeated.")
@@ -97,6 +105,7 @@ def fit(
         max_depth="auto" if depth is None else depth,
         max_leaves="auto" if leaves is None else leaves,
         structure_rows="auto" if structure_rows is None else structure_rows,
+        reference_rows=reference_rows,
         engine=engine,
         categorical_features=categories if categorical else "auto",
         n_jobs=jobs,

@@ -11,7 +11,7 @@ from epiboost._cli.models import load_model, read_features
 from epiboost._cli.options import ModelFile, TableOutput
 
 if TYPE_CHECKING:
-    from epiboost._typing import AnyArray, Estimator, Table
+    from epiboost._typing import AnyArray, Estimator, Floats, Table
 
 
 def predict(
@@ -24,7 +24,7 @@ def predict(
         typer.Option(help="Add the bounds of prediction intervals with this coverage (regression)."),
     ] = None,
 ) -> None:
-    """Predict each row of a table, with its total, data and knowledge uncertainty."""
+    """Predict each row of a table, with its total, data and knowledge uncertainty and its novelty."""
     files.check_ending(output)
     files.check_writable(output, sources=[model, test])
     fitted = load_model(model)
@@ -37,9 +37,10 @@ def prediction_columns(model: "Estimator", features: "Table", coverage: float | 
     """Return the columns of the output table, each of shape (n,)."""
     posterior = model.predict_posterior(features)
     uncertainty = posterior.uncertainty()
+    novelty = {} if model.reference_rows_ is None else {"novelty": _novelty(model, features)}
     if posterior.family == "mean" and coverage is None:
-        return {"prediction": posterior.mean, "knowledge": uncertainty.knowledge}
-    parts = {"total": uncertainty.total, "data": uncertainty.data, "knowledge": uncertainty.knowledge}
+        return {"prediction": posterior.mean, "knowledge": uncertainty.knowledge, **novelty}
+    parts = {"total": uncertainty.total, "data": uncertainty.data, "knowledge": uncertainty.knowledge, **novelty}
     if posterior.family == "normal":
         bounds = () if coverage is None else model.predict_interval(features, coverage).T
         return {"prediction": posterior.mean, **parts, **dict(zip(("lower", "upper"), bounds, strict=False))}
@@ -49,3 +50,9 @@ def prediction_columns(model: "Estimator", features: "Table", coverage: float | 
     classes, probabilities = model.classes_, posterior.mean
     by_class = {f"probability_{label}": p for label, p in zip(classes, probabilities.T, strict=True)}
     return {"prediction": classes[probabilities.argmax(axis=1)], **parts, **by_class}
+
+
+def _novelty(model: "Estimator", features: "Table") -> "Floats":
+    """Return the novelty of each row, without another pass through the trees."""
+    novelty: Floats = model.reference_rows_.novelty(model.schema_.transform(features))
+    return novelty
