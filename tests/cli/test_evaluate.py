@@ -11,8 +11,9 @@ from pyarrow import csv
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, metrics
 from epiboost._cli.evaluation_metrics import evaluate
 from epiboost._files import model_file
+from epiboost.decisions import DomainDetector
 from tests.support.command_line import epiboost
-from tests.support.models import SMALL
+from tests.support.models import SMALL, small_estimator
 
 RANDOM = np.random.default_rng(0)
 SIZE, AGE = RANDOM.normal(size=(2, 300))
@@ -74,6 +75,36 @@ def test_regression_is_judged_by_the_metrics(files):
     assert found["coverage"] == metrics.interval_coverage_score(y, model.predict_interval(X, 0.5))
     assert found["prr_knowledge"] == metrics.prediction_rejection_score(y, model.predict(X), uncertainty.knowledge)
     assert not any(name.startswith("ood") for name in found)
+
+
+@pytest.mark.parametrize("kind", ["regressor", "classifier"])
+def test_detection_is_judged_by_detectors_that_need_no_rows(kind):
+    y = PRICE if kind == "regressor" else GRADE
+    model = small_estimator(kind, out_of_fold=3).fit(rows(TRAIN), y[TRAIN])
+    X, X_ood = rows(HELD_OUT), pa.table({"size": SIZE[:40] - 2, "age": AGE[:40]})
+    found = evaluate(model, X, y[HELD_OUT], X_ood).figures
+    is_ood = np.repeat([False, True], [150, 40])
+    for measure in ("combined", "novelty"):
+        detector = DomainDetector(model, measure=measure).fit()
+        inside, outside = detector.score_samples(X), detector.score_samples(X_ood)
+        assert found[f"ood_auc_{measure}"] == metrics.ood_auc_score(is_ood, -np.append(inside, outside)) > 0.5
+        assert found[f"ood_flagged_{measure}"] == np.mean(detector.predict(X_ood) == -1) > 0.05
+        assert found[f"test_flagged_{measure}"] == np.mean(detector.predict(X) == -1) < 0.25
+
+
+def test_a_model_without_out_of_fold_chains_is_judged_by_novelty_alone(files):
+    _, models = files
+    found = evaluate(models["regressor"], rows(HELD_OUT), PRICE[HELD_OUT], rows(TRAIN)).figures
+    assert "ood_auc_novelty" in found
+    assert not any("combined" in name for name in found)
+
+
+def test_a_model_that_keeps_no_training_rows_is_judged_by_uncertainty():
+    model = small_estimator("regressor", reference_rows=0).fit(rows(TRAIN), PRICE[TRAIN])
+    found = evaluate(model, rows(HELD_OUT), PRICE[HELD_OUT], rows(TRAIN)).figures
+    figures = ["ood_auc_total", "ood_auc_knowledge", "ood_fpr95_knowledge"]
+    assert [name for name in found if name.startswith("ood")] == figures
+    assert not any("flagged" in name for name in found)
 
 
 def test_a_calibrated_classifier_is_judged_by_its_sets(files):

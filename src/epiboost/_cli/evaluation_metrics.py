@@ -20,12 +20,15 @@ from epiboost._optional import require
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._typing import AnyArray, Estimator, Floats, LibraryObject, Table
+from epiboost.decisions import DomainDetector
 
 Figures: TypeAlias = dict[str, float | None]
 """Metrics by name; None where one is not defined, such as a prediction-rejection ratio without errors."""
 
 
 _MEASURES = ("total", "knowledge")
+_DETECTOR_MEASURES: tuple[Literal["combined", "novelty"], ...] = ("combined", "novelty")
+_FALSE_ALARM_RATE = 0.05
 _DOTS_PER_INCH = 110
 _PANEL = (4.8, 4.0)
 
@@ -44,7 +47,13 @@ _HEADINGS = {
     "prr_knowledge": "prediction-rejection ratio, knowledge uncertainty",
     "ood_auc_total": "out-of-domain AUC, total uncertainty",
     "ood_auc_knowledge": "out-of-domain AUC, knowledge uncertainty",
+    "ood_auc_combined": "out-of-domain AUC, novelty and uncertainty combined",
+    "ood_auc_novelty": "out-of-domain AUC, novelty",
     "ood_fpr95_knowledge": "out-of-domain false positive rate at 95 % recall, knowledge",
+    "ood_flagged_combined": "out-of-domain rows flagged at 5 % false alarms, combined",
+    "test_flagged_combined": "test rows flagged at 5 % false alarms, combined",
+    "ood_flagged_novelty": "out-of-domain rows flagged at 5 % false alarms, novelty",
+    "test_flagged_novelty": "test rows flagged at 5 % false alarms, novelty",
 }
 
 
@@ -127,7 +136,8 @@ def evaluate(
     if X_ood is not None:
         outside = estimator.predict_uncertainty(X_ood)
         n_outside = len(outside)
-        figures |= _domain_figures(uncertainty, outside, measures)
+        found = _domain_figures(uncertainty, outside, measures) | _detector_figures(estimator, X, X_ood)
+        figures |= {name: found[name] for name in _HEADINGS if name in found}
     return Evaluation(
         "classification" if classifies else "regression",
         len(uncertainty),
@@ -252,4 +262,23 @@ def _domain_figures(inside: Uncertainty, outside: Uncertainty, measures: tuple[s
     both = {measure: np.append(getattr(inside, measure), getattr(outside, measure)) for measure in measures}
     figures: Figures = {f"ood_auc_{measure}": metrics.ood_auc_score(is_ood, both[measure]) for measure in measures}
     figures["ood_fpr95_knowledge"] = metrics.ood_false_positive_rate(is_ood, both["knowledge"])
+    return figures
+
+
+def _detector_figures(estimator: Estimator, X: Table, X_ood: Table) -> Figures:
+    """Return how well detectors find out-of-domain rows, as far as the model keeps training rows to compare with.
+
+    Detectors that need rows of their own are left out: fitted to the test rows, they would find these familiar.
+    """
+    figures: Figures = {}
+    for measure in _DETECTOR_MEASURES:
+        try:
+            detector = DomainDetector(estimator, false_alarm_rate=_FALSE_ALARM_RATE, measure=measure).fit()
+        except ValueError:
+            continue
+        inside, outside = detector.score_samples(X), detector.score_samples(X_ood)
+        is_ood = np.repeat([False, True], [len(inside), len(outside)])
+        figures[f"ood_auc_{measure}"] = metrics.ood_auc_score(is_ood, -np.append(inside, outside))
+        figures[f"ood_flagged_{measure}"] = float((outside < detector.offset_).mean())
+        figures[f"test_flagged_{measure}"] = float((inside < detector.offset_).mean())
     return figures
