@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from epiboost.decisions import DomainDetector
 from epiboost.metrics import ood_auc_score
 from epiboost.plots import DomainDisplay
+from tests.support.models import small_regressor
 
 
 def test_histograms_and_roc_curve_are_those_of_the_predicted_measure(models, axes):
@@ -19,6 +21,27 @@ def test_histograms_and_roc_curve_are_those_of_the_predicted_measure(models, axe
         edges = [bar.get_x() for bar in bars] + [bars[-1].get_x() + bars[-1].get_width()]
         edges[0], edges[-1] = 0.0, np.inf  # the outermost edges are rounded
         assert [bar.get_height() * 100 for bar in bars] == pytest.approx(np.histogram(values, edges)[0])
+
+
+@pytest.mark.parametrize(
+    ("measure", "label"), [("novelty", "novelty"), ("combined", "novelty and total uncertainty, combined")]
+)
+def test_scores_of_a_detector_are_drawn_on_a_linear_axis(models, axes, measure, label):
+    X, X_ood = models["X"], models["X"] + 3.0
+    model = small_regressor(out_of_fold=3).fit(X, models["y"])
+    display = DomainDisplay.from_estimator(model, X, X_ood, measure=measure, ax=axes(2))
+    detector = DomainDetector(model, measure=measure).fit()
+    np.testing.assert_array_equal(display.uncertainty, -detector.score_samples(X))
+    np.testing.assert_array_equal(display.uncertainty_ood, -detector.score_samples(X_ood))
+    assert display.roc_auc > 0.9
+    assert display.roc_.get_label().startswith(f"{measure} (AUC")
+    assert (display.axes_[0].get_xlabel(), display.axes_[0].get_xscale()) == (label, "linear")
+
+
+def test_a_model_that_keeps_no_training_rows_has_no_novelty_to_draw(models):
+    model = small_regressor(reference_rows=0).fit(models["X"], models["y"])
+    with pytest.raises(ValueError, match="the model must keep training rows"):
+        DomainDisplay.from_estimator(model, models["X"], models["X"], measure="novelty")
 
 
 def test_predictions_are_split_into_both_kinds_of_rows(axes):

@@ -8,6 +8,7 @@ are readable with every kind of colour vision.
 from epiboost.plots.attribution import AttributionDisplay
 from epiboost.plots.calibration import CalibrationDisplay
 from epiboost.plots.domain import DomainDisplay
+from epiboost.plots.drift import DriftDisplay
 from epiboost.plots.heart import HeartDisplay
 from epiboost.plots.maps import HeatMap, MapDisplay, border_segments
 from epiboost.plots.rejection import RejectionDisplay
@@ -19,6 +20,7 @@ __all__ = [
     "AttributionDisplay",
     "CalibrationDisplay",
     "DomainDisplay",
+    "DriftDisplay",
     "HeartDisplay",
     "HeatMap",
     "MapDisplay",

@@ -1,4 +1,4 @@
-"""Separation of in-domain and out-of-domain rows by uncertainty: histograms and ROC curve."""
+"""Separation of in-domain and out-of-domain rows by uncertainty or novelty: histograms and ROC curve."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy.typing as npt
 from sklearn.metrics import roc_curve
 
 from epiboost._estimators.unwrap import unwrap
-from epiboost._posterior.uncertainty import Measure, check_measure
 from epiboost._typing import Estimator, Floats, Table
+from epiboost.decisions import DomainDetector
+from epiboost.decisions.domain_score import NOVELTY_MEASURES, DomainMeasure, check_domain_measure
 from epiboost.metrics.detection import check_is_out, ood_auc_score
 from epiboost.metrics.inputs import check_values
 from epiboost.plots.base import PanelDisplay
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _N_BINS = 40
+_LABELS = {"combined": "novelty and total uncertainty, combined", "novelty": "novelty"}
 
 
 class DomainDisplay(PanelDisplay):
@@ -30,11 +32,11 @@ class DomainDisplay(PanelDisplay):
     Parameters
     ----------
     uncertainty : array of shape (n,)
-        Uncertainty of in-domain rows; finite.
+        Uncertainty of in-domain rows, or another score that is larger for foreign rows; finite.
     uncertainty_ood : array of shape (k,)
-        Uncertainty of out-of-domain rows; finite.
+        The same of out-of-domain rows; finite.
     measure : str, default="knowledge"
-        Name of the uncertainty.
+        Name of the uncertainty, or "novelty" or "combined" for scores of a `DomainDetector`.
 
     Raises
     ------
@@ -77,7 +79,7 @@ class DomainDisplay(PanelDisplay):
         X: Table,
         X_ood: Table,
         *,
-        measure: Measure = "knowledge",
+        measure: DomainMeasure = "knowledge",
         ax: Sequence[Axes] | None = None,
     ) -> Self:
         """Draw how well a fitted estimator separates in-domain from out-of-domain rows.
@@ -89,10 +91,20 @@ class DomainDisplay(PanelDisplay):
             In-domain rows.
         X_ood : table of shape (k, features)
             Out-of-domain rows.
-        measure : {"knowledge", "total", "data"}, default="knowledge"
+        measure : {"knowledge", "total", "data", "novelty", "combined"}, default="knowledge"
+            The last two are scores of a `DomainDetector` that is fitted to the training rows the model keeps. For a
+            model that keeps none, fit a detector to other rows and pass its scores to `from_predictions`.
         ax : sequence of two matplotlib Axes, or None
+
+        Raises
+        ------
+        ValueError
+            If the measure is not known, or needs training rows and the model keeps none.
         """
-        check_measure(measure)
+        check_domain_measure(measure)
+        if measure in NOVELTY_MEASURES:
+            detector = DomainDetector(estimator, measure=measure).fit()
+            return cls(-detector.score_samples(X), -detector.score_samples(X_ood), measure=measure).plot(ax)
         predict_uncertainty = unwrap(estimator, "predict_uncertainty").predict_uncertainty
         uncertainty, uncertainty_ood = (getattr(predict_uncertainty(rows), measure) for rows in (X, X_ood))
         return cls(uncertainty, uncertainty_ood, measure=measure).plot(ax)
@@ -115,7 +127,7 @@ class DomainDisplay(PanelDisplay):
         uncertainty : array of shape (n,)
             Finite.
         measure : str, default="knowledge"
-            Name of the uncertainty.
+            Name of the uncertainty, or "novelty" or "combined".
         ax : sequence of two matplotlib Axes, or None
         """
         values = check_values(uncertainty, "uncertainty")
@@ -132,7 +144,8 @@ class DomainDisplay(PanelDisplay):
             hide_spines(ax)
 
     def _draw_histograms(self, ax: Axes) -> None:
-        logarithmic = bool((self._all > 0.0).all())
+        # Novelty is the logarithm of a probability already.
+        logarithmic = self.measure not in NOVELTY_MEASURES and bool((self._all > 0.0).all())
         bins = _bins(self._all, logarithmic=logarithmic)
         for values, label, colour, hatch in (
             (self.uncertainty, "in domain", BLUE, None),
@@ -142,7 +155,7 @@ class DomainDisplay(PanelDisplay):
             ax.hist(values, bins, weights=share, label=label, color=colour, alpha=0.55, hatch=hatch, edgecolor=colour)
         if logarithmic:
             set_log_scale(ax.xaxis, float(self._all.min()), float(self._all.max()))
-        ax.set(xlabel=f"{self.measure} uncertainty", ylabel="share of rows")
+        ax.set(xlabel=_LABELS.get(self.measure, f"{self.measure} uncertainty"), ylabel="share of rows")
         ax.legend(frameon=False)
 
     def _draw_roc_curve(self, ax: Axes) -> None:
