@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from epiboost._cli.demo import demo
+from epiboost._cli.drift import drift
 from epiboost._cli.errors import with_known_errors
 from epiboost._cli.evaluate import evaluate
 from epiboost._cli.explain import explain
@@ -43,5 +44,5 @@ def epiboost(
     """Gradient boosting that knows what it does not know."""
 
 
-for command in (fit, predict, evaluate, report, explain, demo, reproduce):
+for command in (fit, predict, evaluate, report, explain, drift, demo, reproduce):
     app.command()(with_known_errors(command))
