@@ -35,7 +35,9 @@ def test_columns_that_drifted_differ_in_colour_and_hatch(ax, alpha, n_drifted):
     expected = [ORANGE] * n_drifted + [GREY] * (3 - n_drifted)
     assert [to_hex(bar.get_facecolor()).upper() for bar in display.bars_] == expected
     assert [bool(bar.get_hatch()) for bar in display.bars_] == [colour == ORANGE for colour in expected]
-    assert f"drifted (p ≤ {alpha:g})" in {text.get_text() for text in ax.get_legend().get_texts()}
+    legend = ax.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == [f"drifted (p ≤ {alpha:g})", "no evidence"]
+    assert [to_hex(patch.get_facecolor()).upper() for patch in legend.get_patches()] == [ORANGE, GREY]
 
 
 def test_adjusted_p_values_are_written_beside_the_bars(ax):

@@ -1,7 +1,8 @@
-"""Text, legend and checks of the displays of attributions."""
+"""Text, legend and checks of the displays of attributions and of drift."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from epiboost.explain import Attribution
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 _MAX_LETTERS = 28
@@ -34,9 +36,17 @@ def measure_label(attribution: Attribution) -> str:
     return "prediction" if attribution.label is None else f"probability of {short(str(attribution.label))}"
 
 
-def legend_above(ax: Axes) -> None:
-    """Put the legend above the Axes, where it covers nothing."""
-    ax.legend(frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2)
+def legend_above(ax: Axes, handles: Sequence[Artist] | None = None) -> None:
+    """Put the legend above the Axes, where it covers nothing; by default all artists that have a label are in it."""
+    ax.legend(
+        handles=handles,
+        frameon=False,
+        fontsize="small",
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=3,
+        borderaxespad=0.2,
+    )
 
 
 def formatted_number(value: float) -> str:

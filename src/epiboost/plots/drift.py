@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from epiboost._estimators.conformal import check_share
 from epiboost.decisions import DriftTest
 from epiboost.plots.attribution_labels import legend_above, short
-from epiboost.plots.base import Display
+from epiboost.plots.base import Display, import_matplotlib
 from epiboost.plots.style import BLACK, GREY, ORANGE, hide_spines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
 
-_ROOM_FOR_LABELS = 1.3
+_ROOM_FOR_LABELS = 1.4
 """The axis is longer than the longest bar by this factor."""
+_STYLES: dict[bool, dict[str, Any]] = {
+    True: {"facecolor": ORANGE, "edgecolor": BLACK, "hatch": "///"},
+    False: {"facecolor": GREY, "edgecolor": BLACK},
+}
+"""How the bars of columns look that drifted, and of the others."""
 
 
 class DriftDisplay(Display):
@@ -84,8 +89,7 @@ class DriftDisplay(Display):
         columns = self.test.columns[: self.max_columns]
         self.bars_ = self.ax_.barh(range(len(columns)), [column.effect for column in columns])
         for bar, column in zip(self.bars_, columns, strict=True):
-            drifted = column.p_value <= self.alpha
-            bar.set(facecolor=ORANGE if drifted else GREY, edgecolor=BLACK, hatch="///" if drifted else None)
+            bar.set(**_STYLES[column.p_value <= self.alpha])
         self.ax_.bar_label(self.bars_, [f"p = {column.p_value:.3g}" for column in columns], padding=3)
         self.ax_.set_yticks(range(len(columns)), [short(column.name) for column in columns])
         longest = max(column.effect for column in columns)
@@ -94,7 +98,7 @@ class DriftDisplay(Display):
             ylim=(len(columns) - 0.5, -0.5),
             xlabel="effect: distance between batch and reference",
         )
-        for label, colour, hatch in ((f"drifted (p ≤ {self.alpha:g})", ORANGE, "///"), ("no evidence", GREY, None)):
-            self.ax_.barh([], [], color=colour, edgecolor=BLACK, hatch=hatch, label=label)
-        legend_above(self.ax_)
+        patch = import_matplotlib("matplotlib.patches").Patch
+        labels = {True: f"drifted (p ≤ {self.alpha:g})", False: "no evidence"}
+        legend_above(self.ax_, [patch(**_STYLES[drifted], label=label) for drifted, label in labels.items()])
         hide_spines(self.ax_)
