@@ -53,7 +53,7 @@ class ForeignRow:
 def drift(
     *,
     model: ModelFile,
-    batch: Annotated[Path, typer.Argument(help="Batch of rows to test: a .csv, .csv.gz or .parquet file.")],
+    batch: Annotated[Path, typer.Argument(help="Batch of new rows to test: a .csv, .csv.gz or .parquet file.")],
     reference: Annotated[
         Path | None,
         typer.Option(
