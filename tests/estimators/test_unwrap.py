@@ -55,7 +55,7 @@ def axes():
 
 USES = {
     "abstainer": lambda model, y, **options: Abstainer(model, coverage=0.5, **options).fit(X, y).predict(X),
-    "detector": lambda model, _y, **_: DomainDetector(model).fit(X).score_samples(X),
+    "detector": lambda model, _y, **_: DomainDetector(model, measure="knowledge").fit(X).score_samples(X),
     "acquire": lambda model, _y, **_: acquire(model, X, 5),
     "rejection": lambda model, y, **_: RejectionDisplay.from_estimator(model, X, y, ax=axes()[0]).curves["total"].error,
     "calibration": lambda model, y, **_: CalibrationDisplay.from_estimator(model, X, y, ax=axes()[0]).curve.observed,
