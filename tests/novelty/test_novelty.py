@@ -95,6 +95,9 @@ class TestNovelty:
         [
             ("novelty_rows", lambda rows: rows[:, :2], "the columns of the model"),
             ("novelty_rows", lambda rows: np.full_like(rows, np.inf), "finite or missing"),
+            ("novelty_rows", lambda rows: rows + np.float32(0.5), "categories of kept rows must be known"),
+            ("novelty_rows", lambda rows: rows + np.float32(5.0), "categories of kept rows must be known"),
+            ("novelty_single", lambda single: single[:9], "those of the kept rows"),
             ("novelty_scales", lambda scales: scales * 0.0, "spreads positive"),
             ("novelty_weights", lambda weights: weights[::-1].copy(), "categories alone have a weight"),
             ("novelty_distance", lambda distance: -distance - 1.0, "not negative"),

@@ -244,6 +244,7 @@ class Novelty:
         require_arrays(arrays, kinds)
         rows, scales, weights, ends, new, single_categories, distance, strangest = (arrays[name] for name in kinds)
         n_features, is_categorical = len(n_codes), np.asarray(n_codes) > 0
+        limits = np.asarray(n_codes)[is_categorical] - 1  # the last code is that of missing values, which are NaN here
         require_facts(
             {
                 "kept rows must have the columns of the model": rows.shape[1] == n_features,
@@ -259,6 +260,7 @@ class Novelty:
         require_facts(
             {
                 "kept rows must be finite or missing": not np.isinf(rows).any(),
+                "categories of kept rows must be known": _are_codes(rows[:, is_categorical], limits),
                 "scales must be finite and spreads positive": bool(
                     np.isfinite(scales).all() and (scales[1] > 0.0).all()
                 ),
@@ -273,6 +275,11 @@ class Novelty:
         is_single = np.zeros(rows.shape, dtype=bool)
         is_single[:, is_categorical] = single_categories
         return cls(NoveltyArrays(rows, ColumnScales(*scales, *weights), ends, new, is_single, distance, strangest))
+
+
+def _are_codes(values: Floats32, limits: Integers) -> bool:
+    """Return whether values are missing or whole numbers from 0 to below the limit of their column."""
+    return bool((np.isnan(values) | ((values >= 0.0) & (values < limits) & (values == np.floor(values)))).all())
 
 
 def _expand(rows: Floats32, scales: ColumnScales, missing: AnyArray) -> tuple[Floats32, Floats32]:
