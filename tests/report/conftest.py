@@ -19,6 +19,19 @@ def regressor():
 
 
 @pytest.fixture(scope="session")
+def measured():
+    """Return a regressor of the first 500 rows with out-of-fold chains."""
+    options = {**report_cards.SMALL, "n_members": 10}
+    return EpiBoostRegressor(**options).fit(report_cards.A[:500], report_cards.Y[:500])
+
+
+@pytest.fixture(scope="session")
+def forgetful():
+    """Return a regressor of the first 500 rows that keeps none of them."""
+    return EpiBoostRegressor(**report_cards.SMALL, reference_rows=0).fit(report_cards.A[:500], report_cards.Y[:500])
+
+
+@pytest.fixture(scope="session")
 def classifier():
     """Return a classifier of the first 500 rows."""
     return EpiBoostClassifier(**report_cards.SMALL).fit(report_cards.A[:500], report_cards.GRADE[:500])

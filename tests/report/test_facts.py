@@ -77,10 +77,37 @@ def test_a_calibrated_model_is_judged_by_its_guarantees(models):
 def test_out_of_domain_rows_are_those_of_the_detector(models):
     model, y = models["regressor"]
     facts = report(model, FRAME[HELD_OUT], y[HELD_OUT], X_ood=OTHER, explain=False).facts
-    drift = DomainDetector(model).fit(FRAME[HELD_OUT]).drift(OTHER)
+    detector = DomainDetector(model).fit(FRAME[HELD_OUT])
+    drift = detector.drift(OTHER)
+    assert facts.domain.measure == "combined"
     assert facts.domain.share == drift.share_outside
-    assert facts.domain.p_value == drift.p_value
+    assert facts.domain.drift.p_value == drift.p_value
+    effects = {column.name: column.effect for column in drift.columns}
+    assert {column.name: column.effect for column in facts.domain.drift.columns} == {
+        name: effects[name] for name in FRAME
+    }
+    assert [score.name for score in facts.domain.drift.scores] == ["novelty", "total uncertainty"]
+    assert np.array_equal(facts.domain.outside, -detector.score_samples(OTHER))
+    why = detector.explain(OTHER)
+    for foreign in facts.domain.foreign:
+        assert list(foreign.columns) == why.top(foreign.row)
+    knowledge = [model.predict_uncertainty(table).knowledge for table in (FRAME[HELD_OUT], OTHER)]
+    assert facts.domain.knowledge_auc == metrics.ood_auc_score(
+        np.repeat([False, True], [len(part) for part in knowledge]), np.concatenate(knowledge)
+    )
     assert (facts.out_of_domain.new_values.n_unseen, facts.domain.new_values.n_unseen) == (0, 150)
+
+
+def test_novelty_of_shown_rows_is_that_of_the_model(models):
+    for kind in ("regressor", "calibrated classifier"):
+        model, y = models[kind]
+        facts = report(model, FRAME[HELD_OUT], y[HELD_OUT], X_ood=OTHER, explain=False).facts
+        for table in (facts.uncertain_rows, facts.point_rows):
+            for rows, is_other in ((FRAME[HELD_OUT], False), (OTHER, True)):
+                novelty = model.predict_uncertainty(rows, novelty=True).novelty
+                assert np.array_equal(
+                    table.novelty[table.other == is_other], novelty[table.row[table.other == is_other]]
+                )
 
 
 @pytest.fixture(scope="module")
@@ -128,9 +155,15 @@ def test_the_feature_that_drives_the_noise_is_found():
     assert noisy.count("loud") >= 0.8 * len(noisy)
 
 
-def test_the_table_is_predicted_once(models, monkeypatch):
+def test_beside_the_detectors_a_table_is_predicted_once(models, monkeypatch):
+    """Detectors predict with copies of the model."""
     model, y = models["classifier"]
     counts, predict = [], type(model).predict_posterior
-    monkeypatch.setattr(type(model), "predict_posterior", lambda self, X: counts.append(len(X)) or predict(self, X))
+
+    def counted(self, X):
+        counts.extend([len(X)] if self is model else [])
+        return predict(self, X)
+
+    monkeypatch.setattr(type(model), "predict_posterior", counted)
     report(model, FRAME[HELD_OUT], y[HELD_OUT], X_ood=OTHER[:40], explain=False)
     assert counts == [150, 40]

@@ -1,4 +1,4 @@
-"""The verdict on out-of-domain rows: no tick without a second table, no warning that chance explains."""
+"""The verdict on out-of-domain rows: no tick without a comparison, no warning that chance explains."""
 
 import re
 
@@ -18,22 +18,22 @@ from tests.support.report_cards import SMALL, A, Y, cards
 
 
 @pytest.mark.parametrize("X", [A[500:] + 8, np.full((50, 4), np.nan)])
-def test_a_table_out_of_domain_as_a_whole_is_found_by_its_new_values(regressor, tmp_path, X):
-    regressor.save(tmp_path / "model.epib")
-    for model in (regressor, EpiBoostRegressor.load(tmp_path / "model.epib")):
+def test_without_kept_rows_a_table_that_moved_is_found_by_its_new_values(forgetful, tmp_path, X):
+    forgetful.save(tmp_path / "model.epib")
+    for model in (forgetful, EpiBoostRegressor.load(tmp_path / "model.epib")):
         card = cards(model, X)["out-of-domain"]
         assert (card.verdict, card.number) == (ood_verdict.NEW_VALUES, "100\u00a0%")
         assert f"{len(X)} rows of this table hold a value not seen in training" in card.sentence
 
 
-def test_rows_like_the_training_rows_get_neither_a_warning_nor_a_tick(regressor):
-    card = cards(regressor, A[500:])["out-of-domain"]
+def test_without_kept_rows_ordinary_rows_get_neither_a_warning_nor_a_tick(forgetful):
+    card = cards(forgetful, A[500:])["out-of-domain"]
     assert card.verdict == ood_verdict.NO_UNUSUAL_ROWS == ("none", "no unusual rows")
     assert "a second table" in card.sentence
 
 
-def test_a_model_without_feature_ranges_gets_no_tick_either(regressor):
-    header, arrays = regressor._to_file()
+def test_a_model_without_feature_ranges_gets_no_tick_either(forgetful):
+    header, arrays = forgetful._to_file()
     old = EpiBoostRegressor._from_file(
         header, {name: array for name, array in arrays.items() if not name.startswith("ground")}
     )
@@ -60,8 +60,8 @@ def test_another_table_with_less_knowledge_uncertainty_calls_for_care():
     usual = A[500:]
     certain = usual[np.argsort(model.predict_uncertainty(usual).knowledge)[:150]]
     card = cards(model, usual, X_ood=certain)["out-of-domain"]
-    assert card.verdict == ood_verdict.NOT_DETECTED == ("care", "differs, but is not detected")
-    assert "more certain about the other table" in card.sentence
+    assert card.verdict == ood_verdict.DIFFERS == ("care", "differs clearly")
+    assert "more familiar than the rows of this table" in card.sentence
     assert (
         cards(model, usual, X_ood=usual)["out-of-domain"].verdict
         == ood_verdict.HARDLY_DIFFERS

@@ -29,7 +29,7 @@ def test_without_targets_the_report_has_no_errors(models):
 
 
 def test_the_page_says_which_uncertainty_a_model_lacks(models):
-    for kind, words in (("single", "that needs two or more members"), ("forest", "predict a mean without a variance")):
+    for kind, words in (("single", "a single member has none"), ("forest", "predict a mean without a variance")):
         model, y = models[kind]
         columns = ["size", "age"] if kind == "forest" else list(FRAME)
         assert words in text_of(report(model, FRAME[columns][HELD_OUT], y[HELD_OUT], explain=False).html)

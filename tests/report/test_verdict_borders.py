@@ -9,10 +9,11 @@ pytest.importorskip("jinja2", reason="reports need jinja2")
 pytest.importorskip("vl_convert", reason="reports need vl-convert-python")
 pytest.importorskip("shap", reason="reports need shap")
 
+from epiboost.decisions import ColumnDrift
 from epiboost.report import ood_verdict, verdicts
 from epiboost.report.cards import make_cards
 from epiboost.report.collect import collect_facts
-from epiboost.report.facts import DomainComparison, NewColumn, NewValues, OutOfDomain, Quality
+from epiboost.report.facts import DomainComparison, Drift, NewColumn, NewValues, OutOfDomain, Quality
 from epiboost.report.formatting import percent
 from epiboost.report.significance import error_by_chance, flagged_by_chance, frequency_by_chance
 from tests.support.report_cards import GRADE, A, Y, calibration, cards
@@ -25,9 +26,22 @@ def new_values(n_rows, share_by_chance=0.001):
     return NewValues(True, n_rows, 0, (NewColumn("size", 0, n_rows, 0, 0.0, 1.0),), share_by_chance)  # noqa: FBT003
 
 
-def domain(*, share=0.05, auc=0.5, p_value=0.5, n_rows=400, new=NOTHING_NEW):
-    """Return a comparison with a table of 400 rows."""
-    return DomainComparison(n_rows, np.ones(400), np.ones(n_rows), 1.0, 0.05, share, auc, p_value, new)
+def domain(*, share=0.05, auc=0.5, p_value=0.5, effect=0.2, n_rows=400, new=NOTHING_NEW, measure="combined"):
+    """Return a comparison with a table of 400 rows; one column drifts."""
+    return DomainComparison(
+        n_rows=n_rows,
+        measure=measure,
+        inside=np.ones(400),
+        outside=np.ones(n_rows),
+        threshold=1.0,
+        false_alarm_rate=0.05,
+        share=share,
+        auc=auc,
+        knowledge_auc=None,
+        drift=Drift(p_value, (ColumnDrift("size", effect, p_value, p_value),), ()),
+        foreign=(),
+        new_values=new,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -157,13 +171,18 @@ class TestOtherTable:
             (domain(new=new_values(11)), ood_verdict.NEW_VALUES),
             (domain(new=new_values(42, share_by_chance=0.05)), ood_verdict.HARDLY_DIFFERS),
             (domain(new=new_values(43, share_by_chance=0.05)), ood_verdict.NEW_VALUES),
-            (domain(auc=0.61, p_value=0.0004), ood_verdict.OTHER_DIFFERS),
-            (domain(auc=0.59, p_value=0.0004), ood_verdict.DIFFERS_SLIGHTLY),
-            (domain(auc=0.61, p_value=0.0006), ood_verdict.NOT_CLEAR),
-            (domain(auc=0.39, p_value=0.9996), ood_verdict.NOT_DETECTED),
-            (domain(auc=0.41, p_value=0.9996), ood_verdict.DIFFERS_SLIGHTLY),
-            (domain(auc=0.54, p_value=0.03), ood_verdict.HARDLY_DIFFERS),
-            (domain(auc=0.542, p_value=0.02), ood_verdict.NOT_CLEAR),
+            (domain(p_value=0.01, effect=0.11), ood_verdict.DIFFERS),
+            (domain(p_value=0.01, effect=0.09), ood_verdict.DIFFERS_SLIGHTLY),
+            (domain(p_value=0.011, effect=0.5), ood_verdict.NOT_CLEAR),
+            (domain(p_value=0.024), ood_verdict.NOT_CLEAR),
+            (domain(p_value=0.026), ood_verdict.HARDLY_DIFFERS),
+            (domain(auc=0.559), ood_verdict.HARDLY_DIFFERS),
+            (domain(auc=0.441), ood_verdict.HARDLY_DIFFERS),
+            (domain(auc=0.56), ood_verdict.NOT_CLEAR),
+            (domain(auc=0.44), ood_verdict.NOT_CLEAR),
+            (domain(auc=None), ood_verdict.HARDLY_DIFFERS),
+            (domain(measure="novelty", share=0.5), ood_verdict.NOT_CLEAR),
+            (domain(measure="novelty", share=0.5, p_value=0.001), ood_verdict.OUT_OF_DOMAIN),
             (domain(n_rows=40, share=0.0), ood_verdict.HARDLY_DIFFERS),
             (domain(n_rows=30, share=0.0), ood_verdict.NOT_CLEAR),
             (domain(n_rows=19, share=1.0), verdicts.TOO_FEW_ROWS),
@@ -187,17 +206,18 @@ class TestOtherTable:
     def test_the_card_shows_the_number_that_is_judged(self, regressor):
         usual = A[500:]
         card = cards(regressor, usual, X_ood=usual)["out-of-domain"]
-        assert (card.verdict, card.number) == (ood_verdict.HARDLY_DIFFERS, "50\u00a0%")
-        assert "AUC" in card.label
-        card = cards(regressor, usual, X_ood=usual[np.argsort(-regressor.predict_uncertainty(usual).knowledge)[:60]])[
-            "out-of-domain"
-        ]
-        assert (card.verdict, card.label) == (ood_verdict.OUT_OF_DOMAIN, "of the other table are out of domain")
+        assert card.verdict == ood_verdict.HARDLY_DIFFERS == ("good", "hardly any difference")
+        assert card.label == "of the other table are out of domain; 5\u00a0% by chance"
         assert dict(card.details)["rows above the threshold"] == card.number
+        card = cards(regressor, usual, X_ood=usual + 8)["out-of-domain"]
+        assert (card.verdict, card.number) == (ood_verdict.OUT_OF_DOMAIN, "100\u00a0%")
         facts = collect_facts(regressor, usual, X_ood=usual, explain=False)
         card = make_cards(replace(facts, domain=domain(new=new_values(43))))[3]
         assert (card.verdict, card.number) == (ood_verdict.NEW_VALUES, "10.8\u00a0%")
         assert card.label == "of the other table hold new values"
+        card = make_cards(replace(facts, domain=domain(p_value=0.001, effect=0.3)))[3]
+        assert (card.verdict, card.number) == (ood_verdict.DIFFERS, "0.3")
+        assert card.label == "drift of size; 0 is none, 1 is no overlap"
 
 
 class TestOneTable:
@@ -219,8 +239,8 @@ class TestOneTable:
         rows = OutOfDomain(True, n_outliers, n_flagged, new)  # noqa: FBT003
         assert ood_verdict.outlier_verdict(rows, 400) == verdict
 
-    def test_the_card_shows_what_is_usual(self, regressor):
-        details = dict(cards(regressor, A[500:])["out-of-domain"].details)
+    def test_the_card_shows_what_is_usual(self, forgetful):
+        details = dict(cards(forgetful, A[500:])["out-of-domain"].details)
         assert details["… usually, up to"] == "7.2\u00a0%"
 
 

@@ -1,4 +1,4 @@
-"""From a model and tables to the facts of a report. Each table is predicted once."""
+"""From a model and tables to the facts of a report. Detectors predict again; all else uses one prediction per table."""
 
 import numpy as np
 
@@ -8,10 +8,11 @@ from epiboost.report.facts import Driver, Facts
 from epiboost.report.formatting import text
 from epiboost.report.measurements.abstention import measure_abstention, measure_error_detection, measure_rejection
 from epiboost.report.measurements.calibration import measure_calibration
+from epiboost.report.measurements.domains import compare_tables, compare_with_training
 from epiboost.report.measurements.drivers import Explanation, explain_other_table, explain_rows
 from epiboost.report.measurements.model import default_title, model_parameters, model_properties, trained_model
 from epiboost.report.measurements.new_values import find_new_values
-from epiboost.report.measurements.out_of_domain import compare_domains, measure_out_of_domain
+from epiboost.report.measurements.out_of_domain import measure_out_of_domain
 from epiboost.report.measurements.quality import measure_classes, measure_quality
 from epiboost.report.measurements.row_tables import RowReader, input_columns
 from epiboost.report.measurements.shown_rows import chart_points, most_uncertain
@@ -44,6 +45,12 @@ def collect_facts(
     other_drivers: tuple[Driver, ...] = ()
     if explain and other is not None:
         other_drivers = explain_other_table(estimator, (X, X_ood), (predictions, other), verbose)
+    new_values, has_new_value = find_new_values(wrapped, X, len(predictions))
+    training = compare_with_training(estimator, wrapped, X, len(predictions), new_values)
+    domain = None
+    if other is not None:
+        other_values, _ = find_new_values(wrapped, X_ood, len(other))
+        domain = compare_tables(estimator, wrapped, (X, X_ood), (predictions, other), other_values)
     points = chart_points(predictions, other, uncertain, kinds)
     reader = RowReader(
         wrapped, (X, X_ood), (predictions, other), target=target, kinds=kinds, leading=explanation.leading
@@ -61,7 +68,7 @@ def collect_facts(
         classes=() if target is None else measure_classes(target, predictions, wrapped.classes),
         error_detection=None if target is None else measure_error_detection(target, predictions),
         abstention=measure_abstention(target, predictions, wrapped.classes),
-        out_of_domain=measure_out_of_domain(predictions, *find_new_values(wrapped, X, len(predictions))),
+        out_of_domain=measure_out_of_domain(predictions, new_values, has_new_value, training),
         rejection=curves,
         rejection_scores=scores,
         reliability=None if calibration is None else calibration[1],
@@ -70,9 +77,7 @@ def collect_facts(
         points=points,
         uncertain_rows=reader.read(uncertain, explanation.reasons(uncertain, kinds)),
         point_rows=reader.read(points.row, {}, n_other=points.kind.count("other")),
-        domain=None
-        if other is None
-        else compare_domains(predictions, other, find_new_values(wrapped, X_ood, len(other))[0]),
+        domain=domain,
         drivers=(*explanation.drivers, *other_drivers),
         n_explained=explanation.n_sampled,
         model=model_properties(wrapped, predictions),

@@ -1,18 +1,26 @@
 """The verdict on out-of-domain rows: all rules and their thresholds.
 
-The verdict is 'good' only if two tables were compared and chance explains their difference. It is never 'good' for one
-table alone: its rows are compared with each other, so a table that is entirely out of domain may look ordinary.
+The other table is compared with this one, or else this table with the training rows that the model keeps. The verdict
+is 'good' only if chance explains the difference. It is never 'good' for rows that could only be compared with each
+other, since a table that is entirely out of domain may then look ordinary.
 """
 
+from epiboost.decisions import ColumnDrift
 from epiboost.report.facts import DomainComparison, Facts, NewValues, OutOfDomain
-from epiboost.report.significance import RELEVANT, auc_by_chance, flagged_by_chance, frequency_by_chance, too_few
+from epiboost.report.significance import (
+    RARELY,
+    RELEVANT,
+    auc_by_chance,
+    flagged_by_chance,
+    frequency_by_chance,
+    too_few,
+)
 from epiboost.report.verdicts import TOO_FEW_ROWS, Verdict
 
 CANNOT_DETECT = Verdict("care", "cannot detect them")
 OUT_OF_DOMAIN = Verdict("care", "out-of-domain rows")
 NEW_VALUES = Verdict("care", "values not seen in training")
-OTHER_DIFFERS = Verdict("care", "the other table differs")
-NOT_DETECTED = Verdict("care", "differs, but is not detected")
+DIFFERS = Verdict("care", "differs clearly")
 DIFFERS_SLIGHTLY = Verdict("none", "differs slightly")
 HARDLY_DIFFERS = Verdict("good", "hardly any difference")
 NOT_CLEAR = Verdict("none", "no clear difference")
@@ -20,8 +28,9 @@ UNUSUAL_ROWS = Verdict("care", "unusual rows")
 WITHIN_CHANCE = Verdict("none", "no more than usual")
 NO_UNUSUAL_ROWS = Verdict("none", "no unusual rows")
 
+CLEAR_P_VALUE = 0.01
+"""Largest p-value of a clear difference; the 999 permutations of the drift test give at least 0.001."""
 _TOLERATED_ROWS = 2
-_CLEAR_P_VALUE = 0.001
 _NO_DIFFERENCE = 0.5
 _SMALL_DIFFERENCE = 0.1
 _USUAL_OUTLIERS = 0.05
@@ -29,12 +38,20 @@ _USUAL_OUTLIERS = 0.05
 
 
 def ood_verdict(facts: Facts) -> Verdict:
-    """Judge the other table if it can be compared, else the rows of this table."""
+    """Judge the comparison that the card shows, or else the outliers of this table."""
+    judged = judged_comparison(facts)
+    if judged is not None:
+        return comparison_verdict(judged)
     if not facts.out_of_domain.has_knowledge:
         return CANNOT_DETECT
-    if facts.domain is None or facts.domain.share is None:
-        return outlier_verdict(facts.out_of_domain, facts.n_rows)
-    return comparison_verdict(facts.domain)
+    return outlier_verdict(facts.out_of_domain, facts.n_rows)
+
+
+def judged_comparison(facts: Facts) -> DomainComparison | None:
+    """Return the comparison of the two tables, or else of this table with the training rows; None if there is none."""
+    if facts.domain is not None and facts.domain.share is not None:
+        return facts.domain
+    return facts.out_of_domain.training
 
 
 def has_clear_new_values(new_values: NewValues, n_rows: int) -> bool:
@@ -44,13 +61,27 @@ def has_clear_new_values(new_values: NewValues, n_rows: int) -> bool:
 
 
 def differs_clearly(domain: DomainComparison) -> bool:
-    """Return whether the knowledge uncertainties of two tables differ more than chance explains."""
-    return domain.two_sided_p_value is not None and domain.two_sided_p_value < _CLEAR_P_VALUE
+    """Return whether the drift test finds a difference that chance hardly explains."""
+    return domain.drift is not None and domain.drift.p_value <= CLEAR_P_VALUE
+
+
+def moved(domain: DomainComparison) -> tuple[ColumnDrift, ...]:
+    """Return the columns and scores that differ clearly, the largest effect first."""
+    if domain.drift is None:
+        return ()
+    clear = [part for part in (*domain.drift.columns, *domain.drift.scores) if part.p_value <= CLEAR_P_VALUE]
+    return tuple(sorted(clear, key=lambda part: -part.effect))
+
+
+def is_more_familiar(domain: DomainComparison) -> bool:
+    """Return whether the rows have smaller scores than those of the domain, by more than chance explains."""
+    by_chance = auc_by_chance(len(domain.inside), len(domain.outside))
+    return domain.auc is not None and domain.auc < _NO_DIFFERENCE - by_chance
 
 
 def tolerated_share(domain: DomainComparison) -> float:
     """Return the share of rows above the threshold that calls for care: chance, and at least two points more."""
-    by_chance = flagged_by_chance(len(domain.inside), domain.n_rows, domain.false_alarm_rate)
+    by_chance = flagged_by_chance(len(domain.inside), len(domain.outside), domain.false_alarm_rate)
     return max(by_chance, domain.false_alarm_rate + RELEVANT)
 
 
@@ -60,14 +91,14 @@ def tolerated_outliers(n_rows: int) -> float:
 
 
 def comparison_verdict(domain: DomainComparison) -> Verdict:
-    """Judge the other table: its rows above the threshold, its new values, then the AUC of all its rows."""
-    if domain.share is None or too_few(min(len(domain.inside), domain.n_rows)):
+    """Judge a table: its rows above the threshold, its new values, then its drift."""
+    if domain.share is None or too_few(min(len(domain.inside), len(domain.outside))):
         return TOO_FEW_ROWS
-    if domain.share > tolerated_share(domain):
+    if domain.share > tolerated_share(domain) and (domain.measure != "novelty" or differs_clearly(domain)):
         return OUT_OF_DOMAIN
     if has_clear_new_values(domain.new_values, domain.n_rows):
         return NEW_VALUES
-    return _auc_verdict(domain)
+    return _drift_verdict(domain)
 
 
 def outlier_verdict(rows: OutOfDomain, n_rows: int) -> Verdict:
@@ -81,14 +112,13 @@ def outlier_verdict(rows: OutOfDomain, n_rows: int) -> Verdict:
     return WITHIN_CHANCE if rows.n_flagged else NO_UNUSUAL_ROWS
 
 
-def _auc_verdict(domain: DomainComparison) -> Verdict:
-    """Judge whether the rows of the other table as a whole are more or less uncertain."""
-    difference = domain.auc - _NO_DIFFERENCE
+def _drift_verdict(domain: DomainComparison) -> Verdict:
+    """Judge whether the rows as a whole have another distribution, in any direction."""
     if differs_clearly(domain):
-        if abs(difference) <= _SMALL_DIFFERENCE:
-            return DIFFERS_SLIGHTLY
-        return NOT_DETECTED if difference < 0.0 else OTHER_DIFFERS
-    by_chance = auc_by_chance(len(domain.inside), domain.n_rows)
-    if abs(difference) <= by_chance and abs(difference) + by_chance <= _SMALL_DIFFERENCE:
+        return DIFFERS if moved(domain)[0].effect > _SMALL_DIFFERENCE else DIFFERS_SLIGHTLY
+    difference = 0.0 if domain.auc is None else abs(domain.auc - _NO_DIFFERENCE)
+    is_small = difference + auc_by_chance(len(domain.inside), len(domain.outside)) <= _SMALL_DIFFERENCE
+    is_explained = domain.drift is not None and domain.drift.p_value > RARELY
+    if is_explained and is_small and domain.share is not None and domain.share <= tolerated_share(domain):
         return HARDLY_DIFFERS
     return NOT_CLEAR

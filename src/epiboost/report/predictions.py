@@ -54,12 +54,12 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrecomputedModel:
-    """A model whose tables are `Predictions`, so that decisions can be fitted without predicting again.
+    """A model whose tables are `Predictions`, so that an abstainer can be fitted without predicting again.
 
-    >>> from epiboost.decisions import DomainDetector
-    >>> rows = Predictions.from_posterior(Posterior([[[0.0, 1.0]] * 30, [[0.1, 1.0]] * 30], "normal"))
-    >>> DomainDetector(PrecomputedModel()).fit(rows).predict(rows).min()
-    np.int64(1)
+    >>> from epiboost.decisions import Abstainer
+    >>> rows = Predictions.from_posterior(Posterior([[[0.0, n] for n in range(1, 31)]] * 2, "normal"))
+    >>> int(Abstainer(PrecomputedModel(), coverage=0.9).fit(rows).accept(rows).sum())
+    27
     """
 
     classes_: AnyArray | None = None

@@ -20,7 +20,8 @@ CLEAR = 2.0
 """Number of standard errors above which a difference is clear; chance exceeds it in one of 40 tables."""
 RELEVANT = 0.02
 """A smaller difference of two frequencies calls for no care, even if it is clear: two percentage points."""
-_RARELY = 1.0 / 40.0
+RARELY = 1.0 / 40.0
+"""Share of tables in which chance exceeds what it is said to explain."""
 _MEAN_DISTANCE_BY_CHANCE = 0.7
 """√n times the mean distance between the empirical and the true distribution of n uniform numbers exceeds this in about
 one of 40 draws."""
@@ -88,7 +89,7 @@ def flagged_by_chance(n_reference: int, n_rows: int, false_alarm_rate: float) ->
     (0.0825, 0.2)
     """
     rank = int(np.ceil(round((1.0 - false_alarm_rate) * (n_reference + 1), 9)))
-    return float(betabinom.ppf(1.0 - _RARELY, n_rows, n_reference + 1 - rank, rank)) / n_rows
+    return float(betabinom.ppf(1.0 - RARELY, n_rows, n_reference + 1 - rank, rank)) / n_rows
 
 
 def auc_by_chance(n_rows: int, n_other: int) -> float:

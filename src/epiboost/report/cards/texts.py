@@ -1,9 +1,16 @@
-"""Numbers of a task as text."""
+"""Numbers of a task and names of scores as text."""
 
 import numpy as np
 
 from epiboost.report.facts import Facts
 from epiboost.report.formatting import number, percent
+
+SCORES = {
+    "combined": "combined novelty and uncertainty",
+    "novelty": "novelty",
+    "knowledge": "knowledge uncertainty",
+}
+"""What rows are compared by, as text."""
 
 
 def error_text(facts: Facts, error: float | None) -> str:

@@ -1,10 +1,11 @@
-"""The comparison of this table with the other."""
+"""The comparison of a table with rows of the domain."""
 
 from typing import Any
 
 import numpy as np
 
 from epiboost._typing import Floats
+from epiboost.report.cards.texts import SCORES
 from epiboost.report.charts.style import axis, draw_svg, smallest_positive, value_range, value_scale
 from epiboost.report.facts import DomainComparison
 from epiboost.report.formatting import number, percent
@@ -12,15 +13,14 @@ from epiboost.report.formatting import number, percent
 _N_BINS = 32
 
 
-def domain_chart(domain: DomainComparison) -> str:
-    """Draw histograms of the knowledge uncertainty of both tables."""
+def domain_chart(domain: DomainComparison, names: tuple[str, str]) -> str:
+    """Draw histograms of the scores of both tables, whose names are given."""
     both = np.append(domain.inside, domain.outside)
-    floor = smallest_positive(both)
+    floor = smallest_positive(both) if domain.measure == "knowledge" else 0.0  # other scores are logarithms already
     edges = np.linspace(*value_range(_on_scale(both, floor)), _N_BINS + 1)
-    names = ("this table", "other table")
     values = []
-    for name, knowledge in zip(names, (domain.inside, domain.outside), strict=True):
-        shares = np.histogram(_on_scale(knowledge, floor), edges)[0] / len(knowledge)
+    for name, score in zip(names, (domain.inside, domain.outside), strict=True):
+        shares = np.histogram(_on_scale(score, floor), edges)[0] / len(score)
         ends = 10.0**edges if floor > 0.0 else edges
         values += [
             {
@@ -37,9 +37,9 @@ def domain_chart(domain: DomainComparison) -> str:
     bars = {
         "data": {"values": values},
         "encoding": {
-            "x": axis("low", "knowledge uncertainty", scale=value_scale(both, floor)),
+            "x": axis("low", SCORES[domain.measure], scale=value_scale(both, floor)),
             "x2": {"field": "high"},
-            "y": axis("share", "share of the table's rows", format="%"),
+            "y": axis("share", "share of the rows", format="%"),
             "y2": {"field": "zero"},
             "color": {
                 "field": "table",

@@ -1,8 +1,10 @@
-"""Out-of-domain rows: values not seen in training, outliers, and the comparison with another table."""
+"""Out-of-domain rows: values not seen in training, outliers, and comparisons of tables."""
 
 from dataclasses import dataclass
 
 from epiboost._typing import Floats
+from epiboost.decisions import ColumnDrift
+from epiboost.decisions.domain_score import DomainMeasure
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,87 @@ class NewValues:
 
 
 @dataclass(frozen=True, slots=True)
+class Drift:
+    """Result of the two-sided test whether two tables have the same distribution.
+
+    Attributes
+    ----------
+    p_value : float
+        Of the whole table, adjusted for the number of columns.
+    columns : tuple of ColumnDrift
+        Columns of the table, the strongest evidence first.
+    scores : tuple of ColumnDrift
+        Novelty and, if the rows of both tables have it, total uncertainty, compared like columns.
+    """
+
+    p_value: float
+    columns: tuple[ColumnDrift, ...]
+    scores: tuple[ColumnDrift, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignRow:
+    """A row above the threshold, and why.
+
+    Attributes
+    ----------
+    row : int
+        Position in its table, from 0.
+    score : float
+    columns : tuple of (str, float)
+        Columns that add most to the score, with what they add; empty if uncertainty alone decides.
+    """
+
+    row: int
+    score: float
+    columns: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DomainComparison:
+    """Comparison of a table with rows of the domain: this table with training rows, or the other table with this one.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows of the table.
+    measure : {"combined", "novelty", "knowledge"}
+        What rows are scored by: novelty and total uncertainty, novelty alone, or knowledge uncertainty.
+    inside, outside : arrays of shape (m,) and (k,)
+        Scores of rows of the domain and of the table; of large tables, of evenly spaced rows.
+    threshold : float or None
+        A row above it is flagged as out of domain; None with too few rows for the false alarm rate.
+    false_alarm_rate : float
+    share : float or None
+        Share of the table's rows above the threshold.
+    auc : float or None
+        Probability that a row of the other table has a larger score than a row of this table; None for training rows,
+        whose uncertainty is measured by other chains.
+    knowledge_auc : float or None
+        The same by knowledge uncertainty; None if there is none.
+    drift : Drift or None
+        None with too few rows.
+    foreign : tuple of ForeignRow
+        The rows with the largest scores above the threshold.
+    new_values : NewValues
+        Values of the table that were not seen in training.
+    """
+
+    n_rows: int
+    measure: DomainMeasure
+    inside: Floats
+    outside: Floats
+    threshold: float | None
+    false_alarm_rate: float
+    share: float | None
+    auc: float | None
+    knowledge_auc: float | None
+    drift: Drift | None
+    foreign: tuple[ForeignRow, ...]
+    new_values: NewValues
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OutOfDomain:
     """Rows of this table that look out of domain.
 
@@ -71,48 +154,12 @@ class OutOfDomain:
     n_flagged : int
         Number of rows that are outliers or hold a new value.
     new_values : NewValues
+    training : DomainComparison or None
+        Comparison with the training rows; None if the model keeps none, and then outliers are judged.
     """
 
     has_knowledge: bool
     n_outliers: int | None
     n_flagged: int
     new_values: NewValues
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DomainComparison:
-    """How well the model distinguishes the rows of another table from the rows of this table.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows of the other table.
-    inside, outside : arrays of shape (n,) and (k,)
-        Knowledge uncertainties of this and of the other table.
-    threshold : float or None
-        A row above it counts as out of domain; None with too few rows for the false alarm rate.
-    false_alarm_rate : float
-    share : float or None
-        Share of the other table's rows above the threshold.
-    auc : float
-        Probability that a row of the other table has the larger knowledge uncertainty.
-    p_value : float or None
-        One-sided p-value of the difference.
-    new_values : NewValues
-        Values of the other table that were not seen in training.
-    """
-
-    n_rows: int
-    inside: Floats
-    outside: Floats
-    threshold: float | None
-    false_alarm_rate: float
-    share: float | None
-    auc: float
-    p_value: float | None
-    new_values: NewValues
-
-    @property
-    def two_sided_p_value(self) -> float | None:
-        """Probability of a difference this large, in either direction, by chance."""
-        return None if self.p_value is None else min(1.0, 2.0 * min(self.p_value, 1.0 - self.p_value))
+    training: DomainComparison | None = None

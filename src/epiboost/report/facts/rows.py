@@ -68,6 +68,8 @@ class RowTable:
         The uncertainty that abstention uses.
     knowledge : array of shape (k,)
     data : array of shape (k,) or None
+    novelty : array of shape (k,) or None
+        None if the model keeps no training rows.
     reason : tuple of str
         Feature that adds most to the uncertainty; empty without explanations.
     names : tuple of str
@@ -84,6 +86,7 @@ class RowTable:
     score: Floats
     knowledge: Floats
     data: Floats | None
+    novelty: Floats | None
     reason: tuple[str, ...]
     names: tuple[str, ...]
     cells: AnyArray

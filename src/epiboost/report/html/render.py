@@ -15,17 +15,19 @@ from epiboost._optional import require
 from epiboost._typing import LibraryObject
 from epiboost.report import charts
 from epiboost.report.cards import make_cards
-from epiboost.report.cards.texts import error_text, threshold_text
+from epiboost.report.cards.texts import SCORES, error_text, threshold_text
 from epiboost.report.facts import Facts
 from epiboost.report.formatting import count, number, percent
+from epiboost.report.html.comparisons import compared_tables
 from epiboost.report.html.rows import table_rows
 from epiboost.report.html.tooltips import tooltip_data
 from epiboost.report.measurements.shown_rows import MAX_POINTS, MAX_TABLE_ROWS
-from epiboost.report.ood_verdict import differs_clearly
+from epiboost.report.ood_verdict import differs_clearly, is_more_familiar
 from epiboost.report.row_kinds import kind_definitions
 
 _MAX_CLASSES = 30
 _MAX_NEW_COLUMNS = 10
+_MAX_DRIFT_COLUMNS = 8
 
 
 def render_page(facts: Facts) -> str:
@@ -36,8 +38,11 @@ def render_page(facts: Facts) -> str:
         "rejection": charts.rejection_chart(facts),
         "calibration": charts.calibration_chart(facts),
         "uncertainty": charts.uncertainty_chart(facts),
-        "domain": "" if facts.domain is None else charts.domain_chart(facts.domain),
     }
+    comparisons = [
+        (compared, markup(charts.domain_chart(compared.domain, (compared.inside, compared.outside))))
+        for compared in compared_tables(facts)
+    ]
     page: str = _template().render(
         facts=facts,
         cards=make_cards(facts),
@@ -45,7 +50,10 @@ def render_page(facts: Facts) -> str:
         drivers=[(driver, markup(charts.driver_chart(driver))) for driver in facts.drivers if driver.names],
         definitions=kind_definitions(facts),
         rows=table_rows(facts),
-        domain_differs=facts.domain is not None and differs_clearly(facts.domain),
+        comparisons=comparisons,
+        differs_clearly=differs_clearly,
+        is_more_familiar=is_more_familiar,
+        score_names=SCORES,
         tooltips=markup(tooltip_data(facts)),
         style=markup(_read("style.css")),
         script=markup(script),
@@ -56,6 +64,7 @@ def render_page(facts: Facts) -> str:
         infinity=float("inf"),
         max_classes=_MAX_CLASSES,
         max_new_columns=_MAX_NEW_COLUMNS,
+        max_drift_columns=_MAX_DRIFT_COLUMNS,
         max_points=MAX_POINTS,
         max_table_rows=MAX_TABLE_ROWS,
         percent=percent,

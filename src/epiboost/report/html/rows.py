@@ -14,6 +14,8 @@ def table_rows(facts: Facts) -> list[dict[str, Any]]:
         numbers = [_number_cell(table.score[position])]
         if table.data is not None:
             numbers += [_number_cell(table.data[position]), _number_cell(table.knowledge[position])]
+        if table.novelty is not None:
+            numbers.append(_number_cell(table.novelty[position]))
         rows.append(
             {
                 "row": int(table.row[position]) + 1,

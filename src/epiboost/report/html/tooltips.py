@@ -48,6 +48,9 @@ def _tooltips(facts: Facts, max_length: int) -> dict[str, Any]:
         columns.append([number(value) for value in table.data.tolist()])
     names.append("knowledge")
     columns.append([number(value) for value in table.knowledge.tolist()])
+    if table.novelty is not None:
+        names.append("novelty")
+        columns.append([number(value) for value in table.novelty.tolist()])
     columns += [column.tolist() for column in np.asarray(table.cells).T]
     titles = [
         f"Row {row + 1:,}{' of the other table' if kind == 'other' else f', {kind}'}"

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.unwrap import UnwrappedModel
-from epiboost._inputs.user_table import column_names, original_values
+from epiboost._inputs.user_table import column_names, original_values, select_rows
 from epiboost._typing import AnyArray, Floats, Integers, Table
 from epiboost.report.facts import RowKind, RowTable
 from epiboost.report.formatting import cell, unique_names
@@ -46,7 +47,8 @@ class RowReader:
         kinds: tuple[RowKind, ...],
         leading: tuple[str, ...],
     ) -> None:
-        self.tables, self.predictions, self.target, self.kinds = tables, predictions, target, kinds
+        self.wrapped, self.tables, self.predictions = wrapped, tables, predictions
+        self.target, self.kinds = target, kinds
         self.names = input_columns(wrapped, tables[0])
         first = [self.names.index(name) for name in leading if name in self.names]
         rest = [position for position in range(len(self.names)) if position not in first]
@@ -77,6 +79,7 @@ class RowReader:
             score=both(lambda table: table.score),
             knowledge=both(lambda table: table.uncertainty.knowledge),
             data=both(lambda table: table.uncertainty.data) if has_data else None,
+            novelty=self._novelty(own, others),
             reason=tuple(reasons.get(row, "") for row in rows.tolist()),
             names=self.shown_names,
             cells=np.concatenate(shown),
@@ -92,6 +95,19 @@ class RowReader:
         else:
             error = np.abs(target.astype(np.float64) - prediction)
         return texts, np.append(error, np.full(n_other, np.nan))
+
+    def _novelty(self, own: Integers, others: Integers) -> Floats | None:
+        """Return the novelty of rows of this table, then of the other table; None if the model keeps no rows."""
+        model = self.wrapped.estimator
+        reference: ReferenceRows | None = getattr(model, "reference_rows_", None)
+        if reference is None:
+            return None
+        parts = [
+            reference.novelty(model.schema_.transform(self.wrapped.transform(select_rows(table, rows))))
+            for table, rows in zip(self.tables, (own, others), strict=True)
+            if len(rows)
+        ]
+        return np.concatenate(parts)
 
     def _cells(self, table: Table, rows: Integers) -> AnyArray:
         values = original_values(table, self.names, rows)[:, self.columns]
