@@ -76,7 +76,7 @@ class TestTrainingRows:
         X[:, 2] += 0.5
         facts = collect_facts(measured, X, explain=False)
         assert facts.out_of_domain.training.drift.columns[0].name == "x2"
-        assert "What moved most, from 0 to 1: x2 0." in cards(measured, X)["out-of-domain"].sentence
+        assert "Moved most, from 0 to 1: x2 0." in cards(measured, X)["out-of-domain"].sentence
 
     def test_the_numbers_are_those_of_the_detector(self, measured):
         training = collect_facts(measured, USUAL, explain=False).out_of_domain.training

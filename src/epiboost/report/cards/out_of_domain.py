@@ -52,7 +52,7 @@ def _comparison_card(facts: Facts, judged: DomainComparison, share: float) -> Ca
     )
     if moved(judged):
         names = ", ".join(f"{part.name} {number(round(part.effect, 2))}" for part in moved(judged)[:_MAX_NAMES])
-        sentence += f" What moved most, from 0 to 1: {names}."
+        sentence += f" Moved most, from 0 to 1: {names}."
     if verdict in {DIFFERS, DIFFERS_SLIGHTLY} and is_more_familiar(judged):
         sentence += f" Its rows are more familiar than {usual}, so few of them are flagged."
     sentence += _new_value_sentence(judged.new_values, name)
@@ -107,7 +107,7 @@ def _details(facts: Facts) -> tuple[tuple[str, str], ...]:
         details.append((f"rows of the other table with new {kind}", f"{facts.domain.new_values.n_rows:,}"))
     if judged is not None:
         if judged is facts.domain and rows.training is not None:
-            details.insert(0, ("rows of this table out of the training domain", percent(rows.training.share or 0.0)))
+            details.insert(0, ("rows of this table out of domain", percent(rows.training.share or 0.0)))
         return (*_comparison_details(judged), *details)
     if rows.n_outliers is not None:
         outliers, usual = percent(rows.n_outliers / facts.n_rows), percent(tolerated_outliers(facts.n_rows))
@@ -124,7 +124,7 @@ def _comparison_details(judged: DomainComparison) -> list[tuple[str, str]]:
         by_chance = auc_by_chance(len(judged.inside), len(judged.outside))
         details += [("out-of-domain AUC", percent(judged.auc)), ("… by chance, 50\u00a0% ±", percent(by_chance))]
     if judged.knowledge_auc is not None:
-        details.append(("AUC of knowledge uncertainty", percent(judged.knowledge_auc)))
+        details.append(("AUC of knowledge alone", percent(judged.knowledge_auc)))
     if judged.drift is not None:
         details.append(("p-value of drift", number(judged.drift.p_value)))
     return details
