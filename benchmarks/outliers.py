@@ -1,9 +1,11 @@
-"""Count the outliers that the report finds among rows like the training rows.
+"""Count what the report finds among rows like the training rows: outliers, flagged rows and drift.
 
 EPIBOOST_DATA=folder python benchmarks/outliers.py [--seeds 3] [--threads 2]
 
 A random half of each table, at most 2,000 rows, trains a model. Of the other rows, at most 2,000, those are counted
-whose knowledge uncertainty is an outlier by the definition of the report. None of them is out of domain.
+whose knowledge uncertainty is an outlier by the definition of the report, and those that a `DomainDetector` flags at a
+false alarm rate of 0.05, by the combined measure and by novelty alone. None of them is out of domain. The tables are
+compared with the training rows that the model keeps.
 """
 
 import argparse
@@ -14,6 +16,7 @@ from uci import NAMES
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost.datasets import load
+from epiboost.decisions import DomainDetector
 from epiboost.report.measurements.new_values import NewValues
 from epiboost.report.measurements.out_of_domain import measure_out_of_domain
 from epiboost.report.predictions import Predictions
@@ -33,8 +36,11 @@ def read(name: str) -> tuple[np.ndarray, np.ndarray]:
     return (table.X.select_dtypes("number").to_numpy() if name == "adult" else table.X), table.y
 
 
-def share(name: str, seed: int, n_jobs: int) -> float:
-    """Return the share of outliers among held-out rows."""
+def measure(name: str, seed: int, n_jobs: int) -> tuple[float, float, float, float, int]:
+    """Return shares of held-out rows, the p-value of drift, and the number of kept rows.
+
+    The shares are those of outliers, of rows flagged by the combined measure, and of rows flagged by novelty.
+    """
     X, y = read(name)
     order = np.random.default_rng(seed).permutation(len(y))
     n_train = min(len(y) // 2, MAX_ROWS)
@@ -43,7 +49,10 @@ def share(name: str, seed: int, n_jobs: int) -> float:
     model = estimator(**OPTIONS, n_jobs=n_jobs, random_state=0).fit(X[train], y[train])
     predictions = Predictions.from_posterior(model.predict_posterior(X[held_out]))
     found = measure_out_of_domain(predictions, NOTHING_NEW, np.zeros(len(held_out), dtype=bool))
-    return (found.n_outliers or 0) / len(held_out)
+    combined = DomainDetector(model).fit().drift(X[held_out])
+    novelty = DomainDetector(model, measure="novelty").fit().predict(X[held_out]) == -1
+    outliers = (found.n_outliers or 0) / len(held_out)
+    return outliers, combined.share_outside, float(novelty.mean()), combined.p_value, len(model.reference_rows_)
 
 
 def main() -> None:
@@ -52,10 +61,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="number of random halves")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    print("| table | share of outliers, per half |\n|---|---|")
+    print("| table | kept rows | outliers, per half | flagged, combined | flagged, novelty | p-value of drift |")
+    print("|---|---|---|---|---|---|")
     for name in (*NAMES, *BUNDLED, "adult"):
-        shares = [f"{100 * share(name, seed, options.threads):.2f} %" for seed in range(options.seeds)]
-        print(f"| {name} | {', '.join(shares)} |", flush=True)
+        *shares, p_values, kept = zip(
+            *(measure(name, seed, options.threads) for seed in range(options.seeds)), strict=True
+        )
+        texts = [", ".join(f"{100 * share:.2f} %" for share in part) for part in shares]
+        drift = ", ".join(f"{p_value:.3f}" for p_value in p_values)
+        print(f"| {name} | {min(kept):,} | {' | '.join(texts)} | {drift} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -97,10 +97,11 @@ class TestTrainingRows:
         assert card.verdict == ood_verdict.CANNOT_DETECT
         assert "that needs two or more members, or reference_rows" in card.sentence
 
-    def test_few_kept_rows_are_not_compared_with(self, regressor):
-        model = EpiBoostRegressor(**SMALL, reference_rows=18).fit(A[:500], Y[:500])
-        assert collect_facts(model, USUAL, explain=False).out_of_domain.training is None
-        assert collect_facts(regressor, USUAL, explain=False).out_of_domain.training is not None
+    @pytest.mark.parametrize(("n_kept", "is_compared"), [(18, False), (19, True)])
+    def test_too_few_kept_rows_are_not_compared_with(self, n_kept, is_compared):
+        model = EpiBoostRegressor(**SMALL, reference_rows=n_kept).fit(A[:500], Y[:500])
+        training = collect_facts(model, USUAL, explain=False).out_of_domain.training
+        assert (training is not None) == is_compared
 
 
 class TestTwoTables:
@@ -158,4 +159,7 @@ def test_of_large_tables_evenly_spaced_rows_are_compared(measured, monkeypatch):
     assert len(page.facts.out_of_domain.training.outside) == 100
     assert (len(page.facts.domain.inside), len(page.facts.domain.outside)) == (100, 100)
     assert {row.row for row in page.facts.domain.foreign} <= set(np.linspace(0, 299, 100).astype(int).tolist())
+    why = DomainDetector(measured).fit().explain(USUAL[:300] + 8)
+    for row in page.facts.domain.foreign:
+        assert list(row.columns) == why.top(row.row)
     assert "Compared are evenly spaced rows of 400" in text_of(page.html)

@@ -90,8 +90,8 @@ def report(
     y : array of shape (n,), optional
         Their targets. Without them errors cannot be measured.
     X_ood : table of shape (k, features), optional
-        Rows that may be out of domain, to compare with ``X``. Without them ``X`` is compared with the training rows that
-        the model keeps.
+        Rows that may be out of domain, to compare with ``X``. Without them ``X`` is compared with the training rows
+        that the model keeps.
     path : str or path, optional
         File to write the page to.
     title : str, optional
