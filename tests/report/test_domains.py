@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 
@@ -85,6 +87,18 @@ class TestTrainingRows:
         assert (training.share, training.drift.p_value) == (drift.share_outside, drift.p_value)
         assert training.share == np.mean(detector.predict(USUAL) == -1)
         assert training.auc is None
+
+    def test_a_calibrated_model_flags_the_rows_of_the_model_inside(self, measured):
+        """Calibrated uncertainty is larger, but not that of the kept rows."""
+        calibrated = measured.calibrate(USUAL[:100], 3 * Y[500:600], random_state=0)
+        training = collect_facts(calibrated, USUAL[100:], explain=False).out_of_domain.training
+        plain = collect_facts(measured, USUAL[100:], explain=False).out_of_domain.training
+        assert (training.share, training.measure) == (plain.share, "combined")
+
+    def test_a_pipeline_is_compared_by_the_columns_that_reach_the_model(self):
+        pipeline = make_pipeline(StandardScaler(), EpiBoostRegressor(**SMALL)).fit(100 * A[:500], Y[:500])
+        assert cards(pipeline, 100 * USUAL)["out-of-domain"].verdict.level != "care"
+        assert cards(pipeline, 100 * (USUAL + 8))["out-of-domain"].verdict == ood_verdict.OUT_OF_DOMAIN
 
     def test_a_single_member_finds_rows_by_their_novelty(self):
         model = EpiBoostRegressor(**{**SMALL, "ensemble": "single"}).fit(A[:500], Y[:500])

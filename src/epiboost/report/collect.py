@@ -46,7 +46,7 @@ def collect_facts(
     if explain and other is not None:
         other_drivers = explain_other_table(estimator, (X, X_ood), (predictions, other), verbose)
     new_values, has_new_value = find_new_values(wrapped, X, len(predictions))
-    training = compare_with_training(estimator, wrapped, X, len(predictions), new_values)
+    training = compare_with_training(wrapped, X, len(predictions), new_values)
     domain = None
     if other is not None:
         other_values, _ = find_new_values(wrapped, X_ood, len(other))

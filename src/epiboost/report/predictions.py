@@ -56,10 +56,15 @@ class Predictions:
 class PrecomputedModel:
     """A model whose tables are `Predictions`, so that an abstainer can be fitted without predicting again.
 
+    >>> import numpy as np
     >>> from epiboost.decisions import Abstainer
-    >>> rows = Predictions.from_posterior(Posterior([[[0.0, n] for n in range(1, 31)]] * 2, "normal"))
-    >>> int(Abstainer(PrecomputedModel(), coverage=0.9).fit(rows).accept(rows).sum())
-    27
+    >>> shares = np.linspace(0.5, 0.99, 30)
+    >>> labels = np.array(["no", "yes"])
+    >>> posterior = Posterior(np.stack([shares, 1 - shares], axis=1)[np.newaxis], "categorical", labels)
+    >>> abstainer = Abstainer(PrecomputedModel(labels), coverage=0.9)
+    >>> rows = Predictions.from_posterior(posterior)
+    >>> int(abstainer.fit(rows, np.repeat("no", 30)).accept(rows).sum())
+    28
     """
 
     classes_: AnyArray | None = None
