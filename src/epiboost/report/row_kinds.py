@@ -15,7 +15,7 @@ import numpy as np
 
 from epiboost._typing import Floats
 from epiboost.report.facts import Facts, KindThresholds, RowKind
-from epiboost.report.formatting import count, number
+from epiboost.report.formatting import number
 from epiboost.report.predictions import Predictions
 
 ROW_KINDS: tuple[RowKind, ...] = ("noisy", "unfamiliar", "ordinary")
@@ -63,7 +63,7 @@ def row_kinds(knowledge: Floats, data: Floats | None, thresholds: KindThresholds
 
 
 def kind_definitions(facts: Facts) -> dict[RowKind, str]:
-    """Return the definition of each kind that rows of this model can have, with its thresholds and number of rows."""
+    """Return the definition of each kind that rows of this model can have, with its thresholds."""
     thresholds, has_knowledge = facts.kind_thresholds, facts.out_of_domain.has_knowledge
     definitions: dict[RowKind, str] = {}
     if thresholds.data is not None:
@@ -85,8 +85,7 @@ def kind_definitions(facts: Facts) -> dict[RowKind, str]:
             )
         definitions["unfamiliar"] = definition
     definitions["ordinary"] = "All other rows."
-    counts = dict(facts.kind_counts)
-    return {kind: f"{definition} {count(counts[kind], 'row')}." for kind, definition in definitions.items()}
+    return definitions
 
 
 def _knowledge_share(knowledge: Floats, data: Floats) -> Floats:

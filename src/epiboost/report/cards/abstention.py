@@ -36,7 +36,7 @@ def abstention_card(facts: Facts) -> Card:
     elif verdict in _REASONS:
         sentence = f"{sentence} {_REASONS[verdict]}"
     label = f"error of the most certain {percent(_coverage(accepted))}"
-    details = (("… of as many random rows, at least", error_text(facts, accepted.error_by_chance)),)
+    details = (("error of as many random rows, at least", error_text(facts, accepted.error_by_chance)),)
     return Card(_KEY, _QUESTION, error_text(facts, accepted.error), label, sentence, verdict, details)
 
 

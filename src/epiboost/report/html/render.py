@@ -49,6 +49,7 @@ def render_page(facts: Facts) -> str:
         pictures={name: markup(picture) for name, picture in pictures.items()},
         drivers=[(driver, markup(charts.driver_chart(driver))) for driver in facts.drivers if driver.names],
         definitions=kind_definitions(facts),
+        kind_counts={kind: count(n_rows, "row") for kind, n_rows in facts.kind_counts},
         rows=table_rows(facts),
         comparisons=comparisons,
         differs_clearly=differs_clearly,
