@@ -155,6 +155,13 @@ class TestWithoutRowsOfItsOwn:
         calibrated = pipeline[-1].calibrate(X, X[:, 0])
         assert DomainDetector(calibrated).fit().predict([[90.0, 0.0]]).tolist() == [-1]
 
+    def test_calibration_does_not_change_the_score(self):
+        X = np.random.default_rng(0).normal(size=(400, 2))
+        model = EpiBoostRegressor(n_estimators=30, max_depth=3, random_state=0).fit(X[:300], X[:300, 0])
+        calibrated = model.calibrate(X[300:], 2.0 * X[300:, 0])
+        scores = [DomainDetector(each).fit().score_samples(X) for each in (model, calibrated)]
+        assert (scores[0] == scores[1]).all()
+
     @pytest.mark.parametrize(
         ("parameters", "measure", "words"),
         [

@@ -33,6 +33,15 @@ class TestSurprise:
         assert (np.diff(surprise) >= -1e-12).all()
         assert surprise[0] >= 0.0
 
+    @pytest.mark.parametrize("zeros", [0, 96])
+    def test_a_score_that_is_left_out_has_no_part_in_its_surprise(self, zeros):
+        sample = np.random.default_rng(0).exponential(size=100) + 0.1
+        sample[:zeros] = 0.0
+        left_out = Surprise.of(sample).left_out(sample)
+        for position in (zeros, 97, 99, int(sample.argmax())):
+            others = Surprise.of(np.delete(sample, position))(sample[position : position + 1])[0]
+            assert left_out[position] == pytest.approx(others, rel=0.1)
+
     def test_it_is_minus_the_logarithm_of_the_share_of_larger_scores(self):
         rng = np.random.default_rng(0)
         surprise = Surprise.of(rng.pareto(3.0, size=20_000) + 1.0)
@@ -48,6 +57,15 @@ class TestNovelty:
         rng = np.random.default_rng(n_features)
         novelty = Novelty.fit(rng.normal(size=(1500, n_features)), (0,) * n_features)
         assert np.mean(novelty(rng.normal(size=(4000, n_features))) > 3.0) == pytest.approx(0.05, abs=0.015)
+
+    def test_the_rate_holds_for_few_rows_of_many_columns(self):
+        rates = []
+        for seed in range(30):
+            rng = np.random.default_rng(seed)
+            novelty = Novelty.fit(rng.normal(size=(100, 40)), (0,) * 40)
+            threshold = np.quantile(novelty.of_kept_rows(), 0.95)
+            rates.append(np.mean(novelty.parts(rng.normal(size=(500, 40))).sum > threshold))
+        assert np.mean(rates) == pytest.approx(0.05, abs=0.02)
 
     def test_rows_with_categories_and_missing_values_have_the_same_rate(self):
         novelty = Novelty.fit(mixed_rows(1500, 0), MIXED)

@@ -144,7 +144,7 @@ class TestAbstention:
         by_chance = level.error_by_chance**2 if kind == "regressor" else level.error_by_chance
         assert 0.005 < np.mean(drawn < by_chance) < 0.05
         text = f"{level.error_by_chance:.4g}" if kind == "regressor" else percent(level.error_by_chance)
-        assert dict(make_cards(facts)[2].details)["… of as many random rows, at least"] == text
+        assert dict(make_cards(facts)[2].details)["error of as many random rows, at least"] == text
 
     def test_the_error_of_random_rows_is_rarely_below_that_of_chance(self):
         """Counted over 2,000 tables of 200 rows with squared errors."""

@@ -201,7 +201,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         recipe = recipe.with_capacity(capacity)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         self.__dict__.update(schema.estimator_attributes(), target_=rows.target)
-        n_rows, kept = len(data.X), rows.kept
+        n_rows, kept, n_scores = len(data.X), rows.kept, _n_scores(data.n_classes)
         handed_over = [data]
         del data, rows  # the engine gets the only reference, so that it can free a large table
         with progress_bar("Training", enabled=bool(self.verbose)) as progress:
@@ -215,7 +215,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.forest_ = forest
         self.capacity_ = capacity
         if chosen is not None:
-            max_bytes = capacity.tree_bytes * int(forest.n_trees.sum())
+            max_bytes = n_scores * capacity.tree_bytes * int(forest.n_trees.sum())
+            max_bytes += 0 if measured is None else measured.predicted.nbytes
             self.reference_rows_ = chosen.measured(self._uncertainty_of, measured, max_bytes=max_bytes)
         self.provenance_ = Provenance(time.perf_counter() - start, n_rows)
         return self
@@ -292,3 +293,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         for name, value in fitted_attributes(model, header, arrays).items():
             setattr(model, name, value)
         return model
+
+
+def _n_scores(n_classes: int) -> int:
+    """Return how many numbers a leaf has: mean and log standard deviation, or one per class, one for two classes."""
+    return {0: 2, 2: 1}.get(n_classes, n_classes)

@@ -9,7 +9,7 @@ probability, so no rows are held out.
 >>> rng = np.random.default_rng(0)
 >>> novelty = Novelty.fit(rng.normal(size=(500, 2)), [0, 0])
 >>> novelty(np.array([[0.0, 0.1], [2.0, -2.0], [9.0, 0.0]])).round(1)
-array([0.3, 4.1, 6.6])
+array([0.3, 4. , 6.4])
 """
 
 from collections.abc import Mapping, Sequence
@@ -116,7 +116,7 @@ class Novelty:
             ("_reference", (np.ascontiguousarray(expanded.T), weight)),
             ("_distance", distance),
             ("_strangest", strangest),
-            ("_sum", Surprise.of(distance(arrays.distance) + strangest(arrays.strangest))),
+            ("_sum", Surprise.of(distance.left_out(arrays.distance) + strangest.left_out(arrays.strangest))),
         ):
             object.__setattr__(self, name, value)
 
@@ -188,7 +188,7 @@ class Novelty:
 
     def of_kept_rows(self) -> Floats:
         """Return the sum of both surprises of each kept row, among the others, shape (m,)."""
-        return self._distance(self.arrays.distance) + self._strangest(self.arrays.strangest)
+        return self._distance.left_out(self.arrays.distance) + self._strangest.left_out(self.arrays.strangest)
 
     def left_out_rows(self) -> Floats32:
         """Return the scaled kept rows as they would be read if each had been left out, shape (m, features).

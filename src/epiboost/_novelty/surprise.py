@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from epiboost._typing import Floats
 
-_LARGEST = float(np.finfo(np.float64).max)
+_LARGEST, _SMALLEST = float(np.finfo(np.float64).max), float(np.finfo(np.float64).tiny)
 _TAIL_SHARE = 0.05
 _MIN_TAIL_ROWS = 5
 _MIN_TAIL_INDEX = 0.05  # samples that end abruptly would make the next larger score infinitely surprising
@@ -88,3 +88,31 @@ class Surprise:
         with np.errstate(over="ignore"):
             multiple = np.minimum(np.maximum(values, 0.0) / self.unit, _LARGEST)
         return np.where(beyond, surprise + np.log1p(multiple), surprise)
+
+    def left_out(self, scores: npt.ArrayLike) -> Floats:
+        """Return the surprise of scores of the sample, each as if the sample did not hold it.
+
+        With few rows a score in the tail has much to say about the tail.
+        """
+        values = np.asarray(scores, dtype=np.float64)
+        n = len(self.sample)
+        others = n - 1 - np.searchsorted(self.sample, values, side="left")
+        surprise = np.log(n / (others + 1))
+        beyond = values > self.tail_start
+        if self.tail_start > 0.0:
+            n_tail = round(self.tail_share * (n + 1)) - 1
+            excess = np.log(np.minimum(np.maximum(values, self.tail_start) / self.tail_start, _LARGEST))
+            index = (self._raw_index * n_tail - excess) / max(n_tail - 1, 1)
+            return np.where(beyond, excess / np.maximum(index, _MIN_TAIL_INDEX) - np.log(n_tail / n), surprise)
+        positive = self.sample[self.sample > 0.0]
+        unit = (positive.sum() - values) / (len(positive) - 1) if len(positive) > 1 else self.unit
+        with np.errstate(over="ignore", divide="ignore"):
+            multiple = np.minimum(np.maximum(values, 0.0) / np.maximum(unit, _SMALLEST), _LARGEST)
+        return np.where(beyond, surprise + np.log1p(multiple), surprise)
+
+    @property
+    def _raw_index(self) -> float:
+        """Hill's estimate of the tail index, without its limit."""
+        with np.errstate(over="ignore"):
+            tail = self.sample[len(self.sample) - round(self.tail_share * (len(self.sample) + 1)) + 1 :]
+            return float(np.log(np.minimum(tail / self.tail_start, _LARGEST)).mean())

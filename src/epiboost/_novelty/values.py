@@ -89,7 +89,7 @@ class StrangeValues:
 
     def __call__(self, rows: Floats32) -> Floats:
         """Return the surprise of each value, shape (n, features)."""
-        return self._surprise(rows, native().nearest_values(rows, self.values, self.offsets), rows < 0.0)
+        return self._surprise(rows, native().nearest_values(rows, self.values, self.offsets))
 
     def of_kept_rows(self, rows: Floats32, single: AnyArray) -> Floats:
         """Return the surprise of each value of the kept rows among the others, shape (m, features).
@@ -100,16 +100,17 @@ class StrangeValues:
         single : array of bool of shape (m, features)
             Which categories no other training row has.
         """
-        distance = np.zeros_like(rows)
+        found = np.where(single, self.new, 0.0)
         for column in np.flatnonzero(~self.is_category):
             present = np.flatnonzero(~np.isnan(rows[:, column]))
             ascending = present[np.argsort(rows[present, column], kind="stable")]
             if len(present) > 1:
-                distance[ascending, column] = to_nearest_other(rows[ascending, column])
-        return self._surprise(rows, distance, single)
+                spacing = to_nearest_other(rows[ascending, column])
+                found[ascending, column] = Surprise.of(spacing, unit=_STRANGE).left_out(spacing)
+        return found
 
-    def _surprise(self, rows: Floats32, distance: Floats32, is_new: AnyArray) -> Floats:
-        """Return surprises from the distances of numbers, and from which categories are new."""
+    def _surprise(self, rows: Floats32, distance: Floats32) -> Floats:
+        """Return surprises from the distances of numbers; categories that are new have a negative code."""
         n_spacings = np.diff(self.spacing_offsets)
         rank = native().count_values(np.ascontiguousarray(distance), self.spacings, self.spacing_offsets)
         within = np.log((n_spacings + 1) / (rank + 1))
@@ -119,7 +120,7 @@ class StrangeValues:
             repeated = within + np.where(distance > 0.0, np.log1p(distance / self.unit), 0.0)
             numbers = np.where(self.tail_start > 0.0, np.where(multiple > 1.0, tail, within), repeated)
         found = np.where(
-            self.is_category, np.where(is_new, self.new, 0.0), np.where(distance < np.inf, numbers, self.new)
+            self.is_category, np.where(rows < 0.0, self.new, 0.0), np.where(distance < np.inf, numbers, self.new)
         )
         return np.where(np.isnan(rows), np.where(self.has_missing, 0.0, self.new), found)
 

@@ -7,11 +7,12 @@ or not; the third finds rows on which the model is likely to be wrong. The weigh
 tables that are not among those reported: less weight finds more foreign rows, more weight finds more errors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.unwrap import UnwrappedModel
 from epiboost._inputs.schema import ColumnSchema
@@ -128,11 +129,13 @@ class DomainScore:
         total = reference.total[is_measured].astype(np.float64)
         if self.measure == "total" or self.surprise is None:
             return total
-        return reference.novelty.of_kept_rows()[is_measured] + UNCERTAINTY_WEIGHT * self.surprise(total)
+        return reference.novelty.of_kept_rows()[is_measured] + UNCERTAINTY_WEIGHT * self.surprise.left_out(total)
 
 
 def score_by(model: UnwrappedModel, measure: DomainMeasure) -> DomainScore | None:
     """Return the score of a model that keeps what it needs; None if rows of the domain are needed for it."""
+    if isinstance(model.estimator, BaseCalibrated) and measure in {"combined", "total"}:
+        model = replace(model, estimator=model.estimator.estimator_)  # which the uncertainty of kept rows is of
     reference: ReferenceRows | None = getattr(model.estimator, "reference_rows_", None)
     schema = getattr(model.estimator, "schema_", None)
     if measure not in NOVELTY_MEASURES and schema is not None:
