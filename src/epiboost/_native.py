@@ -50,12 +50,13 @@ class NativeModule(Protocol):
         """Return the bins of a table."""
 
     def nearest_rows(
-        self, queries: Floats32, reference: Floats32, weight: Floats32, leave_one_out: bool
+        self, queries: Floats32, reference: Floats32, weight: Floats32, groups: Integers
     ) -> tuple[Floats32, Integers]:
         """Return the distance of each query to the nearest reference row, and the position of that row.
 
         Queries have the shape (n, columns), reference rows (columns, m). The weight of a column is 0 for numbers,
-        otherwise the distance between two categories.
+        otherwise the distance between two categories. With groups, the queries are the reference rows, and rows of the
+        same group are left out; without, groups are empty.
         """
 
     def nearest_values(self, queries: Floats32, values: Floats32, offsets: Integers) -> Floats32:

@@ -328,7 +328,9 @@ class TestWithoutRowsOfItsOwn:
     def test_a_model_without_kept_rows_asks_for_validation_rows(self):
         X, y = noisy_labels()
         model = EpiBoostClassifier(n_members=2, n_estimators=5, random_state=0).fit(X[:200], y[:200])
-        with pytest.raises(ValueError, match="give validation rows"):
+        with pytest.raises(ValueError, match=r"give validation rows, fit\(X, y\): the model has no out-of-fold chains"):
             Abstainer(model, max_error=0.05).fit()
+        with pytest.raises(ValueError, match="the uncertainty of training rows is not calibrated"):
+            Abstainer(model.calibrate(X[200:], y[200:]), max_error=0.05).fit()
         with pytest.raises(ValueError, match="give X and y, or none of them"):
             Abstainer(model, max_error=0.05).fit(X)

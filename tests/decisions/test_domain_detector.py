@@ -122,6 +122,33 @@ class TestWithoutRowsOfItsOwn:
         assert np.mean(detector.predict(X[1000:]) == -1) == pytest.approx(0.05, abs=0.025)
 
     @pytest.mark.parametrize("measure", ["combined", "novelty"])
+    def test_tables_of_few_distinct_rows_are_in_their_own_domain(self, measure):
+        rng = np.random.default_rng(0)
+        X = rng.integers(0, 6, size=(9000, 2)).astype(float)
+        model = EpiBoostRegressor(n_estimators=20, max_depth=3, random_state=0, reference_rows=400)
+        detector = DomainDetector(model.fit(X[:8000], X[:8000, 0] + rng.normal(size=8000)), measure=measure).fit()
+        assert (detector.predict(X[8000:]) == -1).mean() < 0.1
+        assert detector.drift(X[8000:]).p_value > 0.05
+
+    @pytest.mark.parametrize("measure", ["combined", "novelty"])
+    def test_copies_of_the_table_change_little(self, measure):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(1500, 3))
+        y = X[:, 0] + rng.normal(size=1500)
+        model = EpiBoostRegressor(n_estimators=30, max_depth=3, random_state=0)
+        detector = DomainDetector(
+            model.fit(np.repeat(X[:500], 2, axis=0), np.repeat(y[:500], 2)), measure=measure
+        ).fit()
+        assert (detector.predict(X[500:]) == -1).mean() < 0.12
+
+    def test_groups_of_similar_rows_do_not_vouch_for_each_other(self):
+        rng = np.random.default_rng(0)
+        X = np.repeat(rng.normal(size=(200, 3)), 10, axis=0) + 0.01 * rng.normal(size=(2000, 3))
+        model = EpiBoostRegressor(n_estimators=30, max_depth=3, random_state=0)
+        model.fit(X[:1000], X[:1000, 0], groups=np.repeat(np.arange(100), 10))
+        assert (DomainDetector(model, measure="novelty").fit().predict(X[1000:]) == -1).mean() < 0.15
+
+    @pytest.mark.parametrize("measure", ["combined", "novelty"])
     @pytest.mark.parametrize(
         "values",
         [{"size": 500.0}, {"age": -40}, {"city": "Paris"}, {"size": np.nan}],
@@ -223,6 +250,7 @@ class TestBatches:
         assert moved.columns[0].name == "size"
         assert 0.0 <= moved.share_outside <= 1.0
         assert detector.drift(frame[600:]).p_value > 0.05
+        assert detector.drift(frame[:600]).p_value > 0.05
 
     def test_new_categories_are_no_drift_where_they_are_usual(self):
         rng = np.random.default_rng(0)

@@ -5,6 +5,8 @@ import pytest
 
 from epiboost._native import VARIABLE, available_instruction_sets, native
 
+NO_GROUPS = np.empty(0, dtype=np.int64)
+
 
 @pytest.fixture(params=available_instruction_sets())
 def core(request, monkeypatch):
@@ -33,17 +35,19 @@ def test_the_nearest_row_is_that_of_numpy_bit_by_bit(core, n_reference):
     for table in (reference.T, queries):
         table[:, [1, 3]] = rng.integers(0, 3, size=(len(table), 2))
     expected = distances(queries, reference, weight)
-    distance, nearest = core.nearest_rows(queries, reference, weight, leave_one_out=False)
+    distance, nearest = core.nearest_rows(queries, reference, weight, NO_GROUPS)
     assert (distance == expected.min(axis=1)).all()
     assert (nearest == expected.argmin(axis=1)).all()
 
 
-def test_a_row_that_is_left_out_is_not_its_own_neighbour(core):
+@pytest.mark.parametrize("n_groups", [1500, 40])
+def test_rows_of_the_same_group_are_left_out(core, n_groups):
     table = np.random.default_rng(0).normal(size=(1500, 3)).astype(np.float32)
     expected = distances(table, np.ascontiguousarray(table.T), np.zeros(3, dtype=np.float32))
-    np.fill_diagonal(expected, np.inf)
+    groups = np.arange(1500) % n_groups
+    expected[groups[:, np.newaxis] == groups] = np.inf
     weight = np.zeros(3, dtype=np.float32)
-    distance, nearest = core.nearest_rows(table, np.ascontiguousarray(table.T), weight, leave_one_out=True)
+    distance, nearest = core.nearest_rows(table, np.ascontiguousarray(table.T), weight, groups)
     assert (distance == expected.min(axis=1)).all()
     assert (nearest == expected.argmin(axis=1)).all()
 
@@ -51,7 +55,7 @@ def test_a_row_that_is_left_out_is_not_its_own_neighbour(core):
 def test_tables_of_other_columns_are_refused(core):
     table = np.zeros((2, 3), dtype=np.float32)
     with pytest.raises(ValueError, match="the same columns"):
-        core.nearest_rows(table, table, np.zeros(3, dtype=np.float32), leave_one_out=False)
+        core.nearest_rows(table, table, np.zeros(3, dtype=np.float32), NO_GROUPS)
 
 
 def test_values_are_compared_with_those_of_their_column(core):
@@ -66,5 +70,6 @@ def test_values_are_compared_with_those_of_their_column(core):
         query = queries[:, column, np.newaxis]
         assert (distance[:, column] == np.abs(query - values).min(axis=1, initial=np.inf)).all()
         assert (count[:, column] == (values >= query).sum(axis=1)).all()
-    with pytest.raises(ValueError, match="offsets must divide"):
-        core.nearest_values(queries, np.concatenate(columns), offsets[:-1])
+    for wrong in (offsets[:-1], offsets[[0, 2, 1, 3, 4]], offsets + 1):
+        with pytest.raises(ValueError, match="offsets must divide"):
+            core.nearest_values(queries, np.concatenate(columns), wrong)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from epiboost._novelty.novelty import Novelty
 from epiboost._novelty.reference_rows import choose_rows
 from epiboost._novelty.surprise import Surprise
+from epiboost._novelty.values import new_categories
 
 
 def mixed_rows(n, seed, n_categories=5):
@@ -102,7 +103,7 @@ class TestNovelty:
         table = np.random.default_rng(0).normal(size=(500, 1))
         ranges = np.array([[-9.0], [9.0]])
         narrow, wide = Novelty.fit(table, (0,)), Novelty.fit(table, (0,), ranges=ranges)
-        assert wide.parts(np.array([[9.0]])).columns[0, 0] == 0.0 < narrow.parts(np.array([[9.0]])).columns[0, 0]
+        assert wide.columns(np.array([[9.0]])).item() == 0.0 < narrow.columns(np.array([[9.0]])).item()
 
     def test_a_file_gives_the_same_novelty(self):
         novelty, new = Novelty.fit(mixed_rows(300, 0), MIXED), mixed_rows(100, 1)
@@ -131,12 +132,44 @@ class TestNovelty:
 class TestReferenceRows:
     """The choice of rows to keep."""
 
-    def test_the_choice_does_not_depend_on_the_order_of_rows(self):
-        table = mixed_rows(1000, 0)
-        order = np.random.default_rng(1).permutation(1000)
-        first, second = table[choose_rows(table, 100)], table[order][choose_rows(table[order], 100)]
-        assert np.array_equal(first, second, equal_nan=True)
+    @pytest.mark.parametrize("n_values", [3, 1_000_000])
+    def test_the_choice_does_not_depend_on_the_order_of_rows(self, n_values):
+        table = np.random.default_rng(0).integers(0, n_values, size=(1000, 2)).astype(float)
+        y = np.random.default_rng(1).integers(0, 2, 1000).astype(float)
+        order = np.random.default_rng(2).permutation(1000)
+        first, second = choose_rows(table, y, 100)[0], order[choose_rows(table[order], y[order], 100)[0]]
+        assert np.array_equal(table[first], table[second])
+        assert np.array_equal(y[first], y[second])
 
-    def test_the_choice_is_a_random_sample(self):
-        table = np.arange(5000.0)[:, np.newaxis]
-        assert table[choose_rows(table, 500)].mean() == pytest.approx(2500.0, abs=200.0)
+    @pytest.mark.parametrize("n_values", [5, 5000])
+    def test_the_choice_is_a_random_sample(self, n_values):
+        table = np.random.default_rng(0).integers(0, n_values, size=(5000, 1)).astype(float)
+        chosen, _ = choose_rows(table, np.zeros(5000), 500)
+        assert len(np.unique(chosen)) == 500
+        expected = n_values * (1.0 - (1.0 - 1.0 / n_values) ** 500)  # distinct values of 500 draws
+        assert len(np.unique(table[chosen])) == pytest.approx(expected, rel=0.05)
+
+    def test_copies_have_the_same_number(self):
+        table = np.array([[1.0], [2.0], [1.0], [1.0]])
+        _, copies = choose_rows(table, np.array([0.0, 0.0, 0.0, 1.0]), 4)
+        assert copies[0] == copies[2]
+        assert len(set(copies.tolist())) == 3
+
+
+class TestGroups:
+    """Rows of one group do not vouch for each other."""
+
+    def test_the_rate_holds_for_new_groups_of_similar_rows(self):
+        rng = np.random.default_rng(0)
+        centres = rng.normal(size=(400, 4))
+        rows = np.repeat(centres, 10, axis=0) + 0.01 * rng.normal(size=(4000, 4))
+        groups = np.repeat(np.arange(400), 10)
+        alone, together = (Novelty.fit(rows[:2000], (0,) * 4, groups=given) for given in (None, groups[:2000]))
+        for novelty, low, high in ((alone, 0.9, 1.0), (together, 0.02, 0.09)):
+            threshold = np.quantile(novelty.of_kept_rows(), 0.95)
+            assert low <= np.mean(novelty.parts(rows[2000:]).sum > threshold) <= high
+
+    def test_a_category_of_one_group_is_new_once_the_group_is_left_out(self):
+        table = np.array([[0.0], [0.0], [1.0], [1.0]])
+        _, single = new_categories(table, (3,), np.arange(4), np.array([0, 0, 1, 2]))
+        assert single.ravel().tolist() == [True, True, False, False]

@@ -193,7 +193,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         check_data(engine, str(self.engine), data)
         if isinstance(data.X, np.ndarray):
             schema = schema.with_ranges(data.X)
-        chosen = self._chosen_rows(data, schema)
+        chosen = self._chosen_rows(data, schema, None if rows.groups is None else rows.groups[rows.kept])
         options = OutOfFoldOptions(self.out_of_fold, self.keep_folds, rows.groups, rows.kept)
         plan = plan_for(options, recipe, data)
         seed = draw_seed(self.random_state)
@@ -254,10 +254,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             return reader.read_partitions(given, engine, str(self.engine), self.max_bins)
         return reader.read(given)
 
-    def _chosen_rows(self, data: Dataset, schema: ColumnSchema) -> ChosenRows | None:
+    def _chosen_rows(self, data: Dataset, schema: ColumnSchema, groups: AnyArray | None) -> ChosenRows | None:
         """Return the training rows that the model is to keep; None for none."""
         require_integer("reference_rows", self.reference_rows, 0)
-        return None if schema.ranges is None else ChosenRows.of(data, schema.ranges, self.reference_rows)
+        return None if schema.ranges is None else ChosenRows.of(data, schema.ranges, self.reference_rows, groups)
 
     def _novelty(self, X: Table) -> Floats:
         self._require_fitted()

@@ -25,7 +25,9 @@ Measured = Callable[[AnyArray], Uncertainty]
 """Returns the uncertainty of rows of shape (n, features)."""
 
 _BYTES_PER_NUMBER = 4
-_NUMBERS_PER_ROW = 5  # beside its columns: distance, strangest value (of double precision), total and error
+_NUMBERS_PER_ROW = 7  # beside its columns: distance, strangest value and group (of double size), total and error
+_MIN_KEPT = 300  # with fewer, what is usual in the domain is not known; they may take more memory than small trees
+_MAX_CELLS = 250_000  # bounds the time of a comparison with all kept rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,10 +94,12 @@ class ChosenRows:
     n_codes : tuple of int
     ranges : array of shape (2, features)
         Of all training rows.
+    groups : array of shape (m,)
+        Rows of one group are not compared with each other.
     new_category : array of shape (features,)
         Surprise of a new category.
     single : array of bool of shape (m, features)
-        Which categories no other training row has.
+        Which categories no other group has.
     """
 
     positions: Integers
@@ -103,20 +107,31 @@ class ChosenRows:
     y: Floats
     n_codes: tuple[int, ...]
     ranges: Floats
+    groups: Integers
     new_category: Floats
     single: AnyArray
 
     @classmethod
-    def of(cls, data: Dataset, ranges: FeatureRanges, n_rows: int) -> Self | None:
-        """Choose rows of a training table in memory; None if there are too few."""
+    def of(cls, data: Dataset, ranges: FeatureRanges, n_rows: int, groups: Integers | None) -> Self | None:
+        """Choose rows of a training table in memory; None if there are too few.
+
+        Parameters
+        ----------
+        data : Dataset
+        ranges : FeatureRanges
+        n_rows : int
+        groups : array of shape (n,) or None
+            The user's groups; by default equal rows with equal targets are a group.
+        """
         table = data.X
         if n_rows < MIN_ROWS or len(table) < MIN_ROWS:
             return None
-        positions = choose_rows(table, n_rows)
+        positions, copies = choose_rows(table, data.y, min(n_rows, max(_MAX_CELLS // table.shape[1], _MIN_KEPT)))
         n_codes = data.n_codes or (0,) * table.shape[1]
-        categories = new_categories(table, n_codes, positions)
+        together = copies if groups is None else groups
+        categories = new_categories(table, n_codes, positions, together)
         ends = np.stack([ranges.low, ranges.high])
-        return cls(positions, table[positions], data.y[positions], n_codes, ends, *categories)
+        return cls(positions, table[positions], data.y[positions], n_codes, ends, together[positions], *categories)
 
     def measured(self, model: Measured, out_of_fold: OutOfFold | None, *, max_bytes: int) -> ReferenceRows:
         """Return what the model keeps.
@@ -131,9 +146,10 @@ class ChosenRows:
             Fewer rows are kept if all would take more.
         """
         bytes_per_row = _BYTES_PER_NUMBER * (self.table.shape[1] + _NUMBERS_PER_ROW)
-        n_rows = min(len(self.positions), max(max_bytes // bytes_per_row, MIN_ROWS))
+        n_rows = min(len(self.positions), max(max_bytes // bytes_per_row, _MIN_KEPT))
         table, categories = self.table[:n_rows], (self.new_category, self.single[:n_rows])
-        novelty = Novelty.fit(table, self.n_codes, ranges=self.ranges, categories=categories)
+        groups = self.groups[:n_rows]
+        novelty = Novelty.fit(table, self.n_codes, groups=groups, ranges=self.ranges, categories=categories)
         total = error = np.full(n_rows, np.nan)
         if out_of_fold is not None:
             rows, y = self.positions[:n_rows], self.y[:n_rows]

@@ -27,6 +27,8 @@ from epiboost._novelty.values import StrangeValues, new_categories
 from epiboost._typing import AnyArray, Floats, Floats32, Integers
 
 MIN_ROWS = 2
+_BLOCK = 16_384  # rows that are compared at once, which bounds memory
+_DIGITS = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,15 +41,12 @@ class NoveltyParts:
         Surprise of the distance to the nearest kept row.
     strangest : array of shape (n,)
         Surprise of the strangest value of the row.
-    columns : array of shape (n, features)
-        Surprise of each value.
     nearest : integer array of shape (n,)
         Position of the nearest kept row.
     """
 
     distance: Floats
     strangest: Floats
-    columns: Floats
     nearest: Integers
 
     @property
@@ -70,7 +69,9 @@ class NoveltyArrays:
     new_category : array of shape (features,)
         Surprise of a new category; 0 for numbers.
     single : array of bool of shape (m, features)
-        Which categories no other training row has.
+        Which categories no other group of training rows has.
+    groups : array of shape (m,)
+        Rows of one group are not compared with each other: copies, and rows of one group of the user's.
     distance, strangest : arrays of shape (m,)
         Distance of each kept row to the nearest other one, and the surprise of its strangest value among the others.
     """
@@ -80,13 +81,9 @@ class NoveltyArrays:
     ends: Floats32
     new_category: Floats
     single: AnyArray
+    groups: Integers
     distance: Floats32
     strangest: Floats
-
-    @property
-    def nbytes(self) -> int:
-        """Size in bytes."""
-        return int(self.rows.nbytes + self.distance.nbytes + self.strangest.nbytes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +105,8 @@ class Novelty:
     def __post_init__(self) -> None:
         """Prepare the comparison with the kept rows."""
         arrays = self.arrays
-        values = StrangeValues.fit(arrays.rows, arrays.ends, arrays.scales.weight > 0.0, arrays.new_category)
+        is_category = arrays.scales.weight > 0.0
+        values = StrangeValues.fit(arrays.rows, arrays.ends, is_category, arrays.new_category, arrays.groups)
         expanded, weight = _expand(arrays.rows, arrays.scales, values.has_missing)
         distance, strangest = Surprise.of(arrays.distance), Surprise.of(arrays.strangest)
         for name, value in (
@@ -126,8 +124,9 @@ class Novelty:
         table: AnyArray,
         n_codes: Sequence[int],
         *,
+        groups: Integers | None = None,
         ranges: AnyArray | None = None,
-        categories: "tuple[Floats, AnyArray] | None" = None,
+        categories: tuple[Floats, AnyArray] | None = None,
     ) -> Self:
         """Return the novelty with respect to rows that are kept.
 
@@ -137,6 +136,8 @@ class Novelty:
             At least two rows.
         n_codes : sequence of int
             Number of codes per column; 0 for numbers.
+        groups : array of shape (m,), optional
+            Rows of one group are not compared with each other; by default each row is a group of its own.
         ranges : array of shape (2, features), optional
             Smallest and largest value of each numeric column in all training rows; those of the table by default.
         categories : tuple, optional
@@ -145,17 +146,16 @@ class Novelty:
         scales = ColumnScales.fit(np.asarray(table, dtype=np.float64), n_codes)
         rows = scales.transform(table)
         if ranges is None:
-            with np.errstate(all="ignore"):
-                ranges = np.stack([np.fmin.reduce(table), np.fmax.reduce(table)])
-        new_category, is_single = (
-            new_categories(table, n_codes, np.arange(len(table))) if categories is None else categories
-        )
+            ranges = np.stack([np.fmin.reduce(table), np.fmax.reduce(table)])
+        own_groups = np.arange(len(table)) if groups is None else groups.astype(np.int64)
+        new_category, is_single = categories or new_categories(table, n_codes, np.arange(len(table)), groups)
         ends = scales.transform(ranges)
-        values = StrangeValues.fit(rows, ends, scales.weight > 0.0, new_category)
+        values = StrangeValues.fit(rows, ends, scales.weight > 0.0, new_category, own_groups)
         expanded, weight = _expand(rows, scales, values.has_missing)
-        distance, _ = native().nearest_rows(expanded, np.ascontiguousarray(expanded.T), weight, leave_one_out=True)
-        strangest = values.of_kept_rows(rows, is_single).max(axis=1)
-        return cls(NoveltyArrays(rows, scales, ends, new_category, is_single, distance, strangest))
+        distance, _ = native().nearest_rows(expanded, np.ascontiguousarray(expanded.T), weight, own_groups)
+        distance = np.where(np.isfinite(distance), distance, np.float32(0.0))  # of one group alone
+        strangest = values.of_kept_rows(rows, is_single, own_groups).max(axis=1)
+        return cls(NoveltyArrays(rows, scales, ends, new_category, is_single, own_groups, distance, strangest))
 
     def __len__(self) -> int:
         """Return the number of kept rows."""
@@ -176,15 +176,34 @@ class Novelty:
         table : array of shape (n, features)
             As `ColumnSchema.transform` returns it.
         """
+        blocks = range(0, max(len(table), 1), _BLOCK)
+        found = [self._parts(table[first : first + _BLOCK]) for first in blocks]
+        distance, strangest, nearest = (np.concatenate(part) for part in zip(*found, strict=True))
+        return NoveltyParts(self._distance(distance), self._strangest(strangest), nearest)
+
+    def columns(self, table: AnyArray) -> Floats:
+        """Return the surprise of each value, shape (n, features)."""
+        return self._values(self.arrays.scales.transform(table))
+
+    def _parts(self, table: AnyArray) -> tuple[Floats32, Floats, Integers]:
+        """Return the distance of the nearest kept row, the surprise of the strangest value, and that row's position."""
         scales = self.arrays.scales
         rows = scales.transform(table)
         expanded, _ = _expand(rows, scales, self._values.has_missing)
-        distance, nearest = native().nearest_rows(expanded, *self._reference, leave_one_out=False)
+        distance, nearest = native().nearest_rows(expanded, *self._reference, np.empty(0, dtype=np.int64))
         newly_missing = np.isnan(rows) & ~self._values.has_missing & (scales.weight == 0.0)
         if newly_missing.any():
             distance = distance + newly_missing @ scales.missing_weight
-        columns = self._values(rows)
-        return NoveltyParts(self._distance(distance), self._strangest(columns.max(axis=1)), columns, nearest)
+        return distance, self._values(rows).max(axis=1, initial=0.0), nearest
+
+    def nearest_rows(self, table: AnyArray, n_rows: int) -> Integers:
+        """Return the positions of the nearest kept rows of each row, the nearest first, shape (n, n_rows)."""
+        everyone = np.arange(len(self))
+        found = np.empty((len(table), min(n_rows, len(self))), dtype=np.int64)
+        for row in range(len(table)):
+            distance = self.distances_to(table[row : row + 1], everyone).sum(axis=1)
+            found[row] = np.argsort(distance, kind="stable")[: found.shape[1]]
+        return found
 
     def of_kept_rows(self) -> Floats:
         """Return the sum of both surprises of each kept row, among the others, shape (m,)."""
@@ -206,10 +225,13 @@ class Novelty:
         return np.where(both, 0.0, np.where(scales.weight > 0.0, differs, numbers)).astype(np.float64)
 
     def kept_rows(self, positions: Integers) -> Floats:
-        """Return kept rows in the units of the table, to single precision, shape (k, features)."""
+        """Return kept rows in the units of the table, to six digits of their column's spread, shape (k, features)."""
         rows = self.arrays.rows[positions].astype(np.float64)
         scales = self.arrays.scales
-        return np.where(scales.weight > 0.0, rows, rows * scales.spread + scales.centre)
+        digits = np.clip(_DIGITS - np.floor(np.log10(scales.spread)), -300, 300)
+        step = 10.0**-digits
+        numbers = np.round((rows * scales.spread + scales.centre) / step)
+        return np.where(scales.weight > 0.0, rows, np.where(digits > 0, numbers / 10.0**digits, numbers * step))
 
     def to_file(self) -> dict[str, AnyArray]:
         """Return the arrays of a model file."""
@@ -221,6 +243,7 @@ class Novelty:
             "novelty_ends": arrays.ends,
             "novelty_new_category": arrays.new_category,
             "novelty_single": arrays.single[:, arrays.scales.weight > 0.0],
+            "novelty_groups": arrays.groups,
             "novelty_distance": arrays.distance,
             "novelty_strangest": arrays.strangest,
         }
@@ -238,11 +261,14 @@ class Novelty:
             "novelty_ends": (single, 2),
             "novelty_new_category": (double, 1),
             "novelty_single": (np.bool_, 2),
+            "novelty_groups": (np.int64, 1),
             "novelty_distance": (single, 1),
             "novelty_strangest": (double, 1),
         }
         require_arrays(arrays, kinds)
-        rows, scales, weights, ends, new, single_categories, distance, strangest = (arrays[name] for name in kinds)
+        rows, scales, weights, ends, new, single_categories, groups, distance, strangest = (
+            arrays[name] for name in kinds
+        )
         n_features, is_categorical = len(n_codes), np.asarray(n_codes) > 0
         limits = np.asarray(n_codes)[is_categorical] - 1  # the last code is that of missing values, which are NaN here
         require_facts(
@@ -254,7 +280,9 @@ class Novelty:
                 "single categories must be those of the kept rows": (
                     single_categories.shape == (len(rows), np.count_nonzero(is_categorical))
                 ),
-                "there must be a distance for each kept row": distance.shape == strangest.shape == (len(rows),),
+                "there must be a distance for each kept row": (
+                    distance.shape == strangest.shape == groups.shape == (len(rows),)
+                ),
             }
         )
         require_facts(
@@ -266,7 +294,7 @@ class Novelty:
                 ),
                 "weights must be finite and not negative": bool(np.isfinite(weights).all() and (weights >= 0.0).all()),
                 "categories alone have a weight": bool(((weights[0] > 0.0) == is_categorical).all()),
-                "ranges must not be infinite": not np.isinf(ends).any(),
+                "ranges must ascend and not be infinite": not np.isinf(ends).any() and not (ends[0] > ends[1]).any(),
                 "surprises must be finite and not negative": all(
                     bool(np.isfinite(part).all() and (part >= 0.0).all()) for part in (new, distance, strangest)
                 ),
@@ -274,7 +302,9 @@ class Novelty:
         )
         is_single = np.zeros(rows.shape, dtype=bool)
         is_single[:, is_categorical] = single_categories
-        return cls(NoveltyArrays(rows, ColumnScales(*scales, *weights), ends, new, is_single, distance, strangest))
+        return cls(
+            NoveltyArrays(rows, ColumnScales(*scales, *weights), ends, new, is_single, groups, distance, strangest)
+        )
 
 
 def _are_codes(values: Floats32, limits: Integers) -> bool:

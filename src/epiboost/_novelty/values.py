@@ -22,7 +22,8 @@ from epiboost._native import native
 from epiboost._novelty.surprise import Surprise
 from epiboost._typing import AnyArray, Floats, Floats32, Integers
 
-_STRANGE = 0.1  # distance, in spreads, of a value that is plainly new where training values repeat
+_STRANGE = 0.1  # distance, in spreads, of a value that is plainly new where training values repeat; a new category,
+# and a value that is newly missing, count as one spread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +57,7 @@ class StrangeValues:
     unit: Floats
 
     @classmethod
-    def fit(cls, rows: Floats32, ends: Floats32, is_category: AnyArray, new_category: Floats) -> Self:
+    def fit(cls, rows: Floats32, ends: Floats32, is_category: AnyArray, new_category: Floats, groups: Integers) -> Self:
         """Return the surprise of values, from rows that are kept.
 
         Parameters
@@ -68,22 +69,24 @@ class StrangeValues:
         is_category : array of bool of shape (features,)
         new_category : array of shape (features,)
             Surprise of a new category.
+        groups : array of shape (m,)
+            Rows of one group are not compared with each other.
         """
         tails = np.ones((4, rows.shape[1]))
         values, spacings = [], []
         for column, known in enumerate(rows.T):
-            present = np.sort(known[~np.isnan(known)])
             if is_category[column]:
-                present, limits = present[:0], present[:0]
+                present = limits = spacing = known[:0]
             else:
-                limits = ends[:, column][~np.isnan(ends[:, column])]
-            spacing = to_nearest_other(present) if len(present) > 1 else present[:0]
+                ascending = ascending_rows(known)
+                present, limits = known[ascending], ends[:, column][~np.isnan(ends[:, column])]
+                spacing = to_nearest_other(present, groups[ascending])
             if len(spacing):
                 usual = Surprise.of(spacing, unit=_STRANGE)
                 tails[:, column] = usual.tail_start, usual.tail_share, usual.tail_index, usual.unit
             values.append(np.sort(np.concatenate([present, limits])))
             spacings.append(np.sort(spacing))
-        new = np.where(is_category, new_category, np.log(len(rows) + 1))
+        new = np.where(is_category, new_category, np.log(len(rows) + 1) + np.log1p(1.0 / _STRANGE))
         missing = np.asarray(np.isnan(rows).any(axis=0))
         return cls(*_joined(values), *_joined(spacings), np.asarray(is_category), missing, new, *tails)
 
@@ -91,21 +94,21 @@ class StrangeValues:
         """Return the surprise of each value, shape (n, features)."""
         return self._surprise(rows, native().nearest_values(rows, self.values, self.offsets))
 
-    def of_kept_rows(self, rows: Floats32, single: AnyArray) -> Floats:
+    def of_kept_rows(self, rows: Floats32, single: AnyArray, groups: Integers) -> Floats:
         """Return the surprise of each value of the kept rows among the others, shape (m, features).
 
         Parameters
         ----------
         rows : array of shape (m, features)
         single : array of bool of shape (m, features)
-            Which categories no other training row has.
+            Which categories no other group of training rows has.
+        groups : array of shape (m,)
         """
         found = np.where(single, self.new, 0.0)
         for column in np.flatnonzero(~self.is_category):
-            present = np.flatnonzero(~np.isnan(rows[:, column]))
-            ascending = present[np.argsort(rows[present, column], kind="stable")]
-            if len(present) > 1:
-                spacing = to_nearest_other(rows[ascending, column])
+            ascending = ascending_rows(rows[:, column])
+            spacing = to_nearest_other(rows[ascending, column], groups[ascending])
+            if len(spacing):
                 found[ascending, column] = Surprise.of(spacing, unit=_STRANGE).left_out(spacing)
         return found
 
@@ -130,8 +133,10 @@ def _joined(parts: list[Floats32]) -> tuple[Floats32, Integers]:
     return np.concatenate(parts), np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
 
 
-def new_categories(table: AnyArray, n_codes: Sequence[int], rows: Integers) -> tuple[Floats, AnyArray]:
-    """Return the surprise of a new category per column, and which categories of some rows no other row has.
+def new_categories(
+    table: AnyArray, n_codes: Sequence[int], rows: Integers, groups: Integers | None = None
+) -> tuple[Floats, AnyArray]:
+    """Return the surprise of a new category per column, and which categories of some rows no other group has.
 
     Parameters
     ----------
@@ -140,6 +145,8 @@ def new_categories(table: AnyArray, n_codes: Sequence[int], rows: Integers) -> t
         Number of codes per column; 0 for numbers.
     rows : array of shape (m,)
         Positions of the rows.
+    groups : array of shape (n,), optional
+        By default each row is a group of its own.
 
     Returns
     -------
@@ -149,15 +156,35 @@ def new_categories(table: AnyArray, n_codes: Sequence[int], rows: Integers) -> t
     new, single = np.zeros(table.shape[1]), np.zeros((len(rows), table.shape[1]), dtype=bool)
     for column in np.flatnonzero(n_codes):
         codes = np.where(np.isnan(table[:, column]), -1.0, table[:, column]).astype(np.int64)
-        counts = np.bincount(codes + 1)
+        in_groups = codes if groups is None else np.unique(np.column_stack([codes, groups]), axis=0)[:, 0]
+        counts = np.bincount(in_groups + 1)
         counts[0] = 0  # missing values are no category here
-        new[column] = np.log((len(table) + 1) / (np.count_nonzero(counts == 1) + 1))
-        single[:, column] = counts[codes[rows] + 1] == 1
+        is_single = counts[codes + 1] == 1
+        n_single = np.count_nonzero(is_single)
+        new[column] = np.log((len(table) + 1) / (n_single + 1)) + np.log1p(1.0 if n_single else 1.0 / _STRANGE)
+        single[:, column] = is_single[rows]
     return new, single
 
 
-def to_nearest_other(ascending: Floats32) -> Floats32:
-    """Return the distance of each of two or more ascending values to the nearest other one."""
-    gaps = np.diff(ascending)
-    nearest: Floats32 = np.minimum(np.append(gaps, np.inf), np.append(np.inf, gaps)).astype(np.float32)
+def ascending_rows(column: Floats32) -> Integers:
+    """Return the rows with a value, in the order of their values."""
+    present = np.flatnonzero(~np.isnan(column))
+    ordered: Integers = present[np.argsort(column[present], kind="stable")]
+    return ordered
+
+
+def to_nearest_other(ascending: Floats32, groups: Integers) -> Floats32:
+    """Return the distance of each ascending value to the nearest one of another group; none if there is one group.
+
+    >>> to_nearest_other(np.array([1.0, 2.0, 5.0], dtype=np.float32), np.array([0, 0, 1]))
+    array([4., 3., 3.], dtype=float32)
+    """
+    if not len(groups) or (groups == groups[0]).all():
+        return ascending[:0]
+    changes = groups[1:] != groups[:-1]
+    starts = np.flatnonzero(np.append(True, changes))  # of runs of one group
+    run = np.cumsum(np.append(False, changes))
+    padded = np.concatenate([[-np.inf], ascending, [np.inf]])
+    before, after = padded[starts][run], padded[np.append(starts[1:], len(ascending)) + 1][run]
+    nearest: Floats32 = np.minimum(ascending - before, after - ascending).astype(np.float32)
     return nearest

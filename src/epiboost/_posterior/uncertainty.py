@@ -84,6 +84,11 @@ class Uncertainty:
         """Convert the arrays to float64 and check their shapes and the unit."""
         for name in get_args(Measure):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+        if self.novelty is not None:
+            object.__setattr__(self, "novelty", np.asarray(self.novelty, dtype=np.float64))
+            if self.novelty.shape != self.total.shape:
+                message = f"novelty must have the shape of total, {self.total.shape}; got {self.novelty.shape}"
+                raise ValueError(message)
         shapes = {self.total.shape, self.data.shape, self.knowledge.shape}
         if len(shapes) > 1 or self.total.ndim != 1:
             message = (

@@ -11,6 +11,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
+from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.conformal import check_share
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.unwrap import UnwrappedModel, unwrap
@@ -69,7 +70,7 @@ class Abstainer(BaseDecision):
         Whether the target was met. If not, `fit` warns and every row is rejected.
     error_bound_ : float
         Upper bound on the error rate of accepted rows, at the given confidence: ``max_error``, or the Clopper–Pearson
-        bound if ``coverage`` was given; 1 if no row is accepted.
+        bound if ``coverage`` was given; 1 if no row is accepted. If `fit` had no rows, that of the out-of-fold chains.
     error_ : float
         Error rate of the accepted validation rows; NaN if there are none.
     coverage_ : float
@@ -249,11 +250,19 @@ class Abstainer(BaseDecision):
     def _kept_rows(self, estimator: UnwrappedModel) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Return total uncertainty of the training rows that the model keeps, and whether their chains were wrong."""
         reference: ReferenceRows | None = getattr(estimator.estimator, "reference_rows_", None)
-        if reference is None or not reference.is_measured or self.measure != "total":
-            message = (
-                "give validation rows, fit(X, y): without them the model must keep training rows (reference_rows) and "
-                f"have out-of-fold chains (out_of_fold), and measure must be 'total'; got {self.measure!r}"
+        reason = None
+        if isinstance(estimator.estimator, BaseCalibrated):
+            reason = "the uncertainty of training rows is not calibrated as that of this model is"
+        elif reference is None:
+            reason = "the model keeps no training rows (reference_rows)"
+        elif not reference.is_measured:
+            reason = "the model has no out-of-fold chains (out_of_fold)"
+        elif self.measure != "total":
+            reason = (
+                f"the {self.measure} uncertainty of rows that the members have not seen is not known, only the total"
             )
+        if reference is None or reason is not None:
+            message = f"give validation rows, fit(X, y): {reason}"
             raise ValueError(message)
         is_measured = np.isfinite(reference.total)
         error = reference.error[is_measured].astype(np.float64)

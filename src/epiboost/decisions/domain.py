@@ -190,7 +190,7 @@ class DomainDetector(OutlierMixin, BaseDecision):  # type: ignore[misc]  # sciki
     def drift(self, X: Table, *, random_state: int = 0) -> DriftTest:
         """Test whether a batch of rows comes from another distribution than the rows of the domain.
 
-        Each column is compared, and with it the novelty of rows and, if `fit` was given rows, their total uncertainty.
+        Each column is compared and, if `fit` was given rows, novelty and total uncertainty too.
         The test is two-sided: it also finds a batch that has moved to a familiar corner of the domain.
 
         Parameters
@@ -246,7 +246,8 @@ class DomainDetector(OutlierMixin, BaseDecision):  # type: ignore[misc]  # sciki
     def _score_kept_rows(self, model: UnwrappedModel, score: DomainScore | None) -> tuple[DomainScore, Floats]:
         """Return the score, and those of the training rows that the model keeps."""
         reference: ReferenceRows | None = getattr(model.estimator, "reference_rows_", None)
-        if score is None or reference is None or self.measure in {"knowledge", "data"}:
+        unmeasured = self.measure != "novelty" and reference is not None and not reference.is_measured
+        if score is None or reference is None or unmeasured or self.measure in {"knowledge", "data"}:
             message = (
                 f"give rows of the domain that the model was not trained on, fit(X): with measure={self.measure!r} "
             )

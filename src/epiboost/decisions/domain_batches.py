@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from epiboost._typing import AnyArray, Floats, Table
-from epiboost.decisions.domain_score import NOVELTY_MEASURES, DomainScore, ScoredRows
+from epiboost.decisions.domain_score import DomainScore, ScoredRows
 from epiboost.decisions.drift_monitor import DriftAlarm, DriftMonitor
 
 
@@ -37,20 +37,18 @@ class ComparedColumns:
         ----------
         score : DomainScore
         in_domain : ScoredRows or None
-            Rows that the model has not seen; None for the training rows that it keeps. Those have no uncertainty that
-            could be compared with that of new rows.
+            Rows that the model has not seen; None for the training rows that it keeps. Those are compared by their
+            columns alone: novelty and uncertainty of training rows are not quite those of new rows.
         names : tuple of str
             Names of the table's columns.
         """
-        scores = score.names if in_domain is not None else score.names[: int(score.measure in NOVELTY_MEASURES)]
+        scores = score.names if in_domain is not None else ()
         labels = (*names, *(f"({name})" for name in scores))
         is_categorical = np.append(score.schema.is_categorical, [False] * len(scores))
         compared = cls(score, np.empty((0, len(labels))), labels, is_categorical)
         if in_domain is not None:
             return cls(score, compared.of_rows(in_domain), labels, is_categorical)
-        kept = score.kept_novelty
-        columns = [kept.left_out_rows()] + ([kept.of_kept_rows()] if scores else [])
-        return cls(score, np.column_stack(columns).astype(np.float64), labels, is_categorical)
+        return cls(score, score.kept_novelty.left_out_rows().astype(np.float64), labels, is_categorical)
 
     def of_rows(self, rows: ScoredRows) -> Floats:
         """Return these columns of scored rows, shape (n, compared columns).

@@ -22,7 +22,7 @@ from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.decisions.domain_score import DomainScore, ScoredRows
 from epiboost.engines.base import LeafForest
 
-_N_TREES = 500  # whose leaves are compared; more do not change the order of the nearest rows
+_N_TREES = 200  # whose leaves are compared, at most
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -98,13 +98,14 @@ def explain_rows(score: DomainScore, rows: ScoredRows, n_similar: int) -> tuple[
     """Return the columns' shares of novelty, the similar rows, their affinity, and the kept rows as values."""
     novelty, parts = score.kept_novelty, rows.novelty_parts
     by_distance = _shares(novelty.distances_to(rows.table, parts.nearest)) * parts.distance[:, np.newaxis]
-    by_value = _shares(parts.columns) * parts.strangest[:, np.newaxis]
+    by_value = _shares(novelty.columns(rows.table)) * parts.strangest[:, np.newaxis]
     kept = novelty.kept_rows(np.arange(len(novelty)))
     forest = getattr(score.model.estimator, "forest_", None)
     if isinstance(forest, LeafForest):
         similar, affinity = _most_alike(forest, rows.table, kept, n_similar)
     else:
-        similar, affinity = parts.nearest[:, np.newaxis], np.full((len(rows.table), 1), np.nan)
+        similar = novelty.nearest_rows(rows.table, n_similar)
+        affinity = np.full(similar.shape, np.nan)
     return by_distance + by_value, similar, affinity, _decoded(kept, score.schema)
 
 

@@ -10,6 +10,7 @@ tables that are not among those reported: less weight finds more foreign rows, m
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
+import narwhals as nw
 import numpy as np
 
 from epiboost._estimators.calibrated.base import BaseCalibrated
@@ -107,8 +108,7 @@ class DomainScore:
 
     def __call__(self, X: Table) -> ScoredRows:
         """Return the scores of rows; no rows and NaN values are errors."""
-        if not np.shape(X)[0]:
-            check_uncertainty(np.empty(0), self.measure)
+        _refuse_no_rows(X, self.measure)
         given = self.model.transform(X)
         table = self.schema.transform(given)
         if self.measure not in NOVELTY_MEASURES:
@@ -134,7 +134,7 @@ class DomainScore:
 
 def score_by(model: UnwrappedModel, measure: DomainMeasure) -> DomainScore | None:
     """Return the score of a model that keeps what it needs; None if rows of the domain are needed for it."""
-    if isinstance(model.estimator, BaseCalibrated) and measure in {"combined", "total"}:
+    if isinstance(model.estimator, BaseCalibrated) and measure not in {"knowledge", "data"}:
         model = replace(model, estimator=model.estimator.estimator_)  # which the uncertainty of kept rows is of
     reference: ReferenceRows | None = getattr(model.estimator, "reference_rows_", None)
     schema = getattr(model.estimator, "schema_", None)
@@ -152,8 +152,7 @@ def score_by(model: UnwrappedModel, measure: DomainMeasure) -> DomainScore | Non
 
 def fit_score(model: UnwrappedModel, measure: DomainMeasure, X: Table) -> DomainScore:
     """Return the score of a model that keeps no rows, from rows of the domain that decide nothing else."""
-    if not np.shape(X)[0]:
-        check_uncertainty(np.empty(0), measure)
+    _refuse_no_rows(X, measure)
     given = model.transform(X)
     reference: ReferenceRows | None = getattr(model.estimator, "reference_rows_", None)
     schema: ColumnSchema | None = getattr(model.estimator, "schema_", None)
@@ -170,6 +169,14 @@ def fit_score(model: UnwrappedModel, measure: DomainMeasure, X: Table) -> Domain
         return DomainScore(model, measure, schema, novelty)
     total = part_of(model.estimator.predict_uncertainty(given), "total")
     return DomainScore(model, measure, schema, novelty, Surprise.of(total))
+
+
+def _refuse_no_rows(X: Table, measure: str) -> None:
+    """Refuse a table in memory that has no rows."""
+    if (isinstance(X, np.ndarray | list | tuple) and X is not None and np.ndim(X) and not len(X)) or (
+        nw.dependencies.is_into_dataframe(X) and not len(X)
+    ):
+        check_uncertainty(np.empty(0), measure)
 
 
 def part_of(uncertainty: Uncertainty, measure: str) -> Floats:

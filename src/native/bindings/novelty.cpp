@@ -1,7 +1,7 @@
 // Bindings of novelty: the nearest reference rows, and the nearest values of each column.
 #include <nanobind/stl/tuple.h>
 
-#include <limits>
+#include <algorithm>
 #include <stdexcept>
 #include <tuple>
 
@@ -13,21 +13,24 @@
 namespace epiboost {
 namespace {
 
-// Distance to the nearest reference row and its position, for each query of shape (n, columns).
+// Distance to the nearest reference row and its position, for each query of shape (n, columns). With groups the queries
+// are the reference rows, and rows of the same group are left out.
 std::tuple<Result<float, 1>, Result<std::int64_t, 1>> nearest_rows(Array<float, 2> queries, Array<float, 2> reference,
-                                                                   Array<float, 1> weight, bool leave_one_out) {
+                                                                   Array<float, 1> weight, Array<std::int64_t, 1> groups) {
     const std::size_t columns = reference.shape(0);
     if (queries.shape(1) != columns || weight.shape(0) != columns) {
         throw std::invalid_argument("queries, reference rows and weights must have the same columns");
     }
-    const NearestRows search({columns, reference.shape(1), span_of(reference), span_of(weight)});
+    if (groups.size() != 0 && (groups.size() != reference.shape(1) || groups.size() != queries.shape(0))) {
+        throw std::invalid_argument("groups must be those of the reference rows, which are the queries");
+    }
+    const NearestRows search({columns, reference.shape(1), span_of(reference), span_of(weight)}, span_of(groups));
     NewArray<float, 1> distance({queries.shape(0)});
     NewArray<std::int64_t, 1> nearest({queries.shape(0)});
     {
         nb::gil_scoped_release release;
         for (std::size_t row = 0; row < queries.shape(0); ++row) {
-            const std::size_t self = leave_one_out ? row : std::numeric_limits<std::size_t>::max();
-            search.find(queries.data() + row * columns, self, distance.data[row], nearest.data[row]);
+            search.find(queries.data() + row * columns, row, distance.data[row], nearest.data[row]);
         }
     }
     return {distance.release(), nearest.release()};
@@ -38,7 +41,9 @@ template <class T, class Compare>
 Result<T, 2> compare_values(Array<float, 2> queries, Array<float, 1> values, Array<std::int64_t, 1> offsets, Compare compare) {
     const std::size_t rows = queries.shape(0);
     const std::size_t columns = queries.shape(1);
-    if (offsets.shape(0) != columns + 1 || static_cast<std::size_t>(offsets.data()[columns]) != values.shape(0)) {
+    const auto ends = span_of(offsets);
+    if (ends.size() != columns + 1 || ends.front() != 0 || !std::is_sorted(ends.begin(), ends.end()) ||
+        static_cast<std::size_t>(ends.back()) != values.shape(0)) {
         throw std::invalid_argument("offsets must divide the values among the columns");
     }
     NewArray<T, 2> result({rows, columns});
@@ -68,7 +73,7 @@ Result<std::int32_t, 2> count_values(Array<float, 2> queries, Array<float, 1> va
 
 void bind_novelty(nb::module_& module) {
     module.def("nearest_rows", &nearest_rows, nb::arg("queries"), nb::arg("reference"), nb::arg("weight"),
-               nb::arg("leave_one_out"));
+               nb::arg("groups"));
     module.def("nearest_values", &nearest_values, nb::arg("queries"), nb::arg("values"), nb::arg("offsets"));
     module.def("count_values", &count_values, nb::arg("queries"), nb::arg("values"), nb::arg("offsets"));
 }

@@ -22,10 +22,10 @@ struct ReferenceRows {
 };
 
 // Finds the nearest reference row of each query, the first one if several are as near. If the queries are the reference
-// rows themselves, each is compared with the others.
+// rows themselves, each is compared with those of other groups.
 class NearestRows {
 public:
-    explicit NearestRows(const ReferenceRows& reference) : reference_(reference) {}
+    NearestRows(const ReferenceRows& reference, std::span<const std::int64_t> groups) : reference_(reference), groups_(groups) {}
 
     void find(const float* query, std::size_t self, float& distance, std::int64_t& nearest) const {
         distance = std::numeric_limits<float>::infinity();
@@ -36,7 +36,7 @@ public:
             for (std::size_t column = 0; column < reference_.columns; ++column) {
                 add_column(query[column], column, first, count, sum.data());
             }
-            if (self >= first && self < first + count) sum[self - first] = std::numeric_limits<float>::infinity();
+            if (!groups_.empty()) leave_out(groups_[self], first, count, sum.data());
             for (std::size_t row = 0; row < count; ++row) {
                 if (sum[row] < distance) {
                     distance = sum[row];
@@ -59,7 +59,14 @@ private:
         }
     }
 
+    void leave_out(std::int64_t group, std::size_t first, std::size_t count, float* sum) const {
+        for (std::size_t row = 0; row < count; ++row) {
+            if (groups_[first + row] == group) sum[row] = std::numeric_limits<float>::infinity();
+        }
+    }
+
     ReferenceRows reference_;
+    std::span<const std::int64_t> groups_;  // of the reference rows, if these are the queries; otherwise empty
 };
 
 }  // namespace epiboost
