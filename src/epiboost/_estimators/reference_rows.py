@@ -15,7 +15,8 @@ from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.feature_ranges import FeatureRanges
-from epiboost._novelty.novelty import MIN_ROWS, Novelty
+from epiboost._novelty.arrays import MIN_ROWS
+from epiboost._novelty.novelty import Novelty
 from epiboost._novelty.reference_rows import choose_rows
 from epiboost._novelty.values import new_categories
 from epiboost._posterior.uncertainty import Uncertainty

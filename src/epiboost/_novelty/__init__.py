@@ -7,6 +7,7 @@ reference_rows  chooses the training rows that a model keeps
 scales          scales of the columns, so that their distances can be added
 values          single values that no training row has
 surprise        turns any score into minus the logarithm of its probability in the domain
+arrays          what a model file holds
 novelty         the measure itself: distance to the nearest kept row, and the strangest single value
 ==============  =======================================================================================
 

@@ -17,7 +17,8 @@ from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.unwrap import UnwrappedModel
 from epiboost._inputs.schema import ColumnSchema
-from epiboost._novelty.novelty import MIN_ROWS, Novelty, NoveltyParts
+from epiboost._novelty.arrays import MIN_ROWS
+from epiboost._novelty.novelty import Novelty, NoveltyParts
 from epiboost._novelty.surprise import Surprise
 from epiboost._posterior.knowledge_only import KnowledgeOnly
 from epiboost._posterior.uncertainty import Uncertainty
