@@ -19,7 +19,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from epiboost._inputs.schema import ColumnSchema
 from epiboost.decisions import DriftMonitor
-from epiboost.decisions.drift import drift_test
+from epiboost.decisions.drift.batch import drift_test
 
 LEVEL = 0.05
 REFERENCE_ROWS = 1000

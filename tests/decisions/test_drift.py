@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp, kstest
 
-from epiboost.decisions import drift
-from epiboost.decisions.drift import drift_test
+from epiboost.decisions.drift import batch as drift
+from epiboost.decisions.drift.batch import drift_test
 
 NAMES = ("age", "income", "rooms", "city")
 IS_CATEGORICAL = (False, False, False, True)
@@ -172,10 +172,10 @@ class TestSizes:
         monkeypatch.setattr(drift, "_FEWEST_ROWS", 100)
         monkeypatch.setattr(drift, "_MOST_CELLS", 100)
         counted = []
-        statistics = drift._statistics
+        statistics = drift.permuted_statistics
         monkeypatch.setattr(
             drift,
-            "_statistics",
+            "permuted_statistics",
             lambda bins, n_small, *rest: counted.append((n_small, bins.n_rows)) or statistics(bins, n_small, *rest),
         )
         batch = rows(100_000, 1)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from epiboost.decisions import DriftMonitor, drift_monitor
-from epiboost.decisions.drift_monitor import _Memory, _without_nan
+from epiboost.decisions import DriftMonitor
+from epiboost.decisions.drift import memory as remembering
+from epiboost.decisions.drift.memory import Memory, without_nan
 
 NAMES = ("age", "rooms", "city", "novelty")
 IS_CATEGORICAL = np.array([False, False, True, False])
@@ -32,8 +33,8 @@ def monitor(n_reference=600, seed=0, **options):
 
 def ranks_one_by_one(reference, stream, ties, rng, most_rows):
     """Return conformal p-values by their definition."""
-    memory, p_values = list(_without_nan(reference, IS_CATEGORICAL)), []
-    for row, tie in zip(_without_nan(stream, IS_CATEGORICAL), ties, strict=True):
+    memory, p_values = list(without_nan(reference, IS_CATEGORICAL)), []
+    for row, tie in zip(without_nan(stream, IS_CATEGORICAL), ties, strict=True):
         compared = np.array([*memory, row])
         frequencies = [np.count_nonzero(compared[:, 2] == code) for code in compared[:, 2]]
         compared[:, 2] = frequencies
@@ -49,10 +50,10 @@ def ranks_one_by_one(reference, stream, ties, rng, most_rows):
 class TestPValues:
     @pytest.mark.parametrize("most_rows", [250, 10_000])
     def test_ranks_agree_with_their_definition(self, monkeypatch, most_rows):
-        monkeypatch.setattr(drift_monitor, "_MOST_ROWS", most_rows)
+        monkeypatch.setattr(remembering, "_MOST_ROWS", most_rows)
         reference, stream, ties = rows(200, 0), rows(400, 1), np.random.default_rng(2).random((400, 4))
         stream[300:, 2] = 9.0  # a category that is new
-        memory = _Memory(reference, IS_CATEGORICAL, np.random.default_rng(3))
+        memory = Memory(reference, IS_CATEGORICAL, np.random.default_rng(3))
         parts = np.split(np.arange(400), [1, 2, 100, 228, 300])
         found = np.concatenate([memory.p_values(stream[part], ties[part]) for part in parts])
         expected = ranks_one_by_one(reference, stream, ties, np.random.default_rng(3), most_rows)
@@ -60,11 +61,11 @@ class TestPValues:
 
     @pytest.mark.parametrize("most_rows", [60, 10_000])
     def test_p_values_are_uniform_and_independent_without_drift(self, monkeypatch, most_rows):
-        monkeypatch.setattr(drift_monitor, "_MOST_ROWS", most_rows)
+        monkeypatch.setattr(remembering, "_MOST_ROWS", most_rows)
         rng = np.random.default_rng(0)
         p_values = []
         for seed in range(150):
-            memory = _Memory(rows(20, 2 * seed), IS_CATEGORICAL, rng)
+            memory = Memory(rows(20, 2 * seed), IS_CATEGORICAL, rng)
             p_values.append(memory.p_values(rows(100, 2 * seed + 1), rng.random((100, 4))))
         p_values = np.array(p_values)
         for column in range(4):
@@ -83,7 +84,7 @@ class TestFalseAlarms:
 
     @pytest.mark.slow
     def test_few_of_300_long_streams_without_drift_raise_an_alarm(self, monkeypatch):
-        monkeypatch.setattr(drift_monitor, "_MOST_ROWS", 500)
+        monkeypatch.setattr(remembering, "_MOST_ROWS", 500)
         raised = 0
         for seed in range(300):
             stream = rows(3000, seed + 1000)
@@ -146,7 +147,7 @@ class TestDrift:
 
 class TestInterface:
     def test_evidence_is_the_same_row_by_row_and_in_batches(self, monkeypatch):
-        monkeypatch.setattr(drift_monitor, "_MOST_ROWS", 650)
+        monkeypatch.setattr(remembering, "_MOST_ROWS", 650)
         stream = rows(300, 1)
         at_once, one_by_one = monitor().update(stream), monitor()
         alarms = [one_by_one.update(row[None]) for row in stream]

@@ -2,15 +2,19 @@
 
 from epiboost.decisions.abstainer import Abstainer, TargetNotMetWarning
 from epiboost.decisions.acquisition import acquire
-from epiboost.decisions.domain import DomainDetector
-from epiboost.decisions.drift import ColumnDrift, DriftTest
-from epiboost.decisions.drift_monitor import ColumnEvidence, DriftAlarm, DriftMonitor
+from epiboost.decisions.domain.batches import DomainMonitor
+from epiboost.decisions.domain.detector import DomainDetector
+from epiboost.decisions.domain.explanation import DomainExplanation
+from epiboost.decisions.drift.batch import ColumnDrift, DriftTest
+from epiboost.decisions.drift.monitor import ColumnEvidence, DriftAlarm, DriftMonitor
 
 __all__ = [
     "Abstainer",
     "ColumnDrift",
     "ColumnEvidence",
     "DomainDetector",
+    "DomainExplanation",
+    "DomainMonitor",
     "DriftAlarm",
     "DriftMonitor",
     "DriftTest",

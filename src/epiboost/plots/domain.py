@@ -12,7 +12,7 @@ from sklearn.metrics import roc_curve
 from epiboost._estimators.unwrap import unwrap
 from epiboost._typing import Estimator, Floats, Table
 from epiboost.decisions import DomainDetector
-from epiboost.decisions.domain_score import NOVELTY_MEASURES, DomainMeasure, check_domain_measure
+from epiboost.decisions.domain.score import NOVELTY_MEASURES, DomainMeasure, check_domain_measure
 from epiboost.metrics.detection import check_is_out, ood_auc_score
 from epiboost.metrics.inputs import check_values
 from epiboost.plots.base import PanelDisplay

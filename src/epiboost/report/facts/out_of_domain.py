@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from epiboost._typing import Floats
 from epiboost.decisions import ColumnDrift
-from epiboost.decisions.domain_score import DomainMeasure
+from epiboost.decisions.domain.score import DomainMeasure
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from epiboost._estimators.unwrap import UnwrappedModel
 from epiboost._inputs.user_table import select_rows
 from epiboost._typing import Estimator, Floats, Integers, Table
 from epiboost.decisions import DomainDetector
-from epiboost.decisions.domain_score import DomainMeasure
+from epiboost.decisions.domain.score import DomainMeasure
 from epiboost.report.facts import DomainComparison, Drift, ForeignRow, NewValues
 from epiboost.report.formatting import unique_names
 from epiboost.report.measurements.drivers import evenly_spaced

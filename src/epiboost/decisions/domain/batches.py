@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 
 from epiboost._typing import AnyArray, Floats, Table
-from epiboost.decisions.domain_score import DomainScore, ScoredRows
-from epiboost.decisions.drift_monitor import DriftAlarm, DriftMonitor
+from epiboost.decisions.domain.score import DomainScore, ScoredRows
+from epiboost.decisions.drift.monitor import DriftAlarm, DriftMonitor
 
 
 @dataclass(frozen=True, slots=True, eq=False)

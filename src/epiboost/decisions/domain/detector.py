@@ -20,9 +20,9 @@ from epiboost._estimators.unwrap import UnwrappedModel, unwrap
 from epiboost._inputs.user_table import fitted_feature_names, select_rows
 from epiboost._typing import Column, Estimator, Floats, Integers, Table
 from epiboost.decisions.base import BaseDecision
-from epiboost.decisions.domain_batches import ComparedColumns, DomainMonitor
-from epiboost.decisions.domain_explanation import DomainExplanation, explain_rows
-from epiboost.decisions.domain_score import (
+from epiboost.decisions.domain.batches import ComparedColumns, DomainMonitor
+from epiboost.decisions.domain.explanation import DomainExplanation, explain_rows
+from epiboost.decisions.domain.score import (
     NOVELTY_MEASURES,
     DomainMeasure,
     DomainScore,
@@ -31,7 +31,7 @@ from epiboost.decisions.domain_score import (
     fit_score,
     score_by,
 )
-from epiboost.decisions.drift import DriftTest, drift_test
+from epiboost.decisions.drift.batch import DriftTest, drift_test
 
 
 class DomainDetector(OutlierMixin, BaseDecision):  # type: ignore[misc]  # scikit-learn has no types

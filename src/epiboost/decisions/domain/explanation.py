@@ -19,7 +19,7 @@ import numpy as np
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._posterior.frames import Frame, FrameBackend, make_frame
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.decisions.domain_score import DomainScore, ScoredRows
+from epiboost.decisions.domain.score import DomainScore, ScoredRows
 from epiboost.engines.base import LeafForest
 
 _N_TREES = 200  # whose leaves are compared, at most

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from epiboost._estimators.conformal import check_share
-from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.decisions.drift import check_columns, check_rows
+from epiboost._typing import Floats
+from epiboost.decisions.drift.batch import check_columns, check_rows
+from epiboost.decisions.drift.memory import Memory, sample_reference
 
-_MOST_ROWS = 10_000  # remembered
 _BLOCK_ROWS = 128  # compared with each other pair by pair
 _JUMP = 0.01  # share of the capital divided anew after each row; the value of Vovk et al.
 _LOCATION_BETS = (-0.5, 0.5)
@@ -134,9 +134,7 @@ class DriftMonitor:
         check_share(false_alarm_rate, "false_alarm_rate")
         reference = check_rows(reference, len(names), "reference")
         self._seeds = np.random.SeedSequence(random_state).spawn(3)
-        if len(reference) > _MOST_ROWS:
-            chosen = np.random.default_rng(self._seeds[0]).choice(len(reference), _MOST_ROWS, replace=False)
-            reference = reference[chosen]
+        reference = sample_reference(reference, np.random.default_rng(self._seeds[0]))
         self._reference = reference.copy()
         self._names = tuple(str(name) for name in names)
         self._is_categorical = np.asarray(is_categorical, dtype=bool)
@@ -147,7 +145,7 @@ class DriftMonitor:
         """Forget the stream and its evidence: the monitor is as it was when it was made."""
         _, ties, forgotten = (np.random.default_rng(seed) for seed in self._seeds)
         self._ties = ties
-        self._memory = _Memory(self._reference, self._is_categorical, forgotten)
+        self._memory = Memory(self._reference, self._is_categorical, forgotten)
         self._gambler = _Gambler(len(self._names))
         self._n_rows = 0
 
@@ -221,113 +219,3 @@ def _returns(p_values: Floats) -> Floats:
     location = [1.0 + size * (2.0 * p_values - 1.0) for size in _LOCATION_BETS]
     spread = [1.0 + size * (6.0 * (p_values - 0.5) ** 2 - 0.5) for size in _SPREAD_BETS]
     return np.stack([*location, *spread, np.ones_like(p_values)], axis=1)
-
-
-class _Memory:
-    """The rows that new rows are ranked among.
-
-    The numbers are kept sorted as they were at some row, with the rows that came and left since. These are few, and
-    sorted in when they are more than a block.
-    """
-
-    came: Floats
-    left: Floats
-
-    def __init__(self, reference: Floats, is_categorical: AnyArray, rng: np.random.Generator) -> None:
-        self.is_categorical = is_categorical
-        self.rng = rng
-        self.n_rows = len(reference)
-        self.rows = np.empty((_MOST_ROWS, len(is_categorical)))
-        self.rows[: self.n_rows] = _without_nan(reference, is_categorical)
-        self.counts = [_count(values) for values in self.rows[: self.n_rows, is_categorical].T]
-        self._sort()
-
-    def p_values(self, rows: Floats, ties: Floats) -> Floats:
-        """Return the conformal p-values of rows, shape (n, d), each among the rows before it; and remember the rows.
-
-        Parameters
-        ----------
-        rows, ties : array of shape (n, d)
-            The rows, and numbers between 0 and 1 that order equal values.
-        """
-        rows = _without_nan(rows, self.is_categorical)
-        n_compared = np.minimum(self.n_rows + np.arange(len(rows)), _MOST_ROWS) + 1.0
-        left = self._remember(rows)
-        ranks = np.empty_like(rows)
-        is_number = ~self.is_categorical
-        smaller, equal = self._rank_numbers(rows[:, is_number].T, left[:, is_number].T)
-        ranks[:, is_number] = smaller.T + ties[:, is_number] * equal.T
-        for index, column in enumerate(np.flatnonzero(self.is_categorical)):
-            rarer, equal = self._rank_categories(index, rows[:, column], left[:, column])
-            ranks[:, column] = rarer + ties[:, column] * equal
-        if self.came.shape[1] >= _BLOCK_ROWS:
-            self._sort()
-        return ranks / n_compared[:, None]
-
-    def _remember(self, rows: Floats) -> Floats:
-        """Remember rows; return the row that was forgotten after each, NaN if none, shape (n, d)."""
-        left = np.full_like(rows, np.nan)
-        n_free = min(_MOST_ROWS - self.n_rows, len(rows))
-        self.rows[self.n_rows : self.n_rows + n_free] = rows[:n_free]
-        self.n_rows += n_free
-        slots = (self.rng.random(len(rows) - n_free) * (_MOST_ROWS + 1)).astype(np.int64)
-        for position, slot in enumerate(slots, start=n_free):
-            if slot == _MOST_ROWS:  # the new row itself
-                left[position] = rows[position]
-            else:
-                left[position] = self.rows[slot]
-                self.rows[slot] = rows[position]
-        return left
-
-    def _rank_numbers(self, numbers: Floats, left: Floats) -> tuple[Integers, Integers]:
-        """Return how many remembered numbers are smaller than each number, and how many are equal, itself included.
-
-        All arrays have the shape (columns, n).
-        """
-        n_since, n_new = self.came.shape[1], numbers.shape[1]
-        self.came = np.concatenate([self.came, numbers], axis=1)
-        self.left = np.concatenate([self.left, left], axis=1)
-        smaller, reached = np.empty((2, *numbers.shape), dtype=np.int64)
-        for column, values in enumerate(self.ascending):
-            smaller[column] = np.searchsorted(values, numbers[column], side="left")
-            reached[column] = np.searchsorted(values, numbers[column], side="right")
-        is_before = np.arange(n_since + n_new) < n_since + np.arange(n_new)[:, None]
-        came, left, numbers = self.came[:, None], self.left[:, None], numbers[:, :, None]
-        smaller += _net(came < numbers, left < numbers, is_before)
-        reached += _net(came <= numbers, left <= numbers, is_before)
-        return smaller, reached - smaller + 1
-
-    def _rank_categories(self, index: int, values: Floats, left: Floats) -> tuple[Integers, Integers]:
-        """Return how many rows are of rarer categories than each row, and of equally frequent ones, itself included."""
-        codes, each = values.astype(np.int64), np.arange(len(values))
-        counts = self.counts[index]
-        if codes.max() >= len(counts):
-            counts = np.concatenate([counts, np.zeros(codes.max() + 1 - len(counts), dtype=np.int64)])
-        changes = np.zeros((len(codes) + 1, len(counts)), dtype=np.int64)
-        changes[each, codes] += 1
-        has_left = ~np.isnan(left)
-        changes[1:][has_left, left[has_left].astype(np.int64)] -= 1
-        counts = counts + changes.cumsum(axis=0)
-        self.counts[index], counts = counts[-1], counts[:-1]
-        own = counts[each, codes][:, None]
-        return (counts * (counts < own)).sum(axis=1), (counts * (counts == own)).sum(axis=1)
-
-    def _sort(self) -> None:
-        numbers = self.rows[: self.n_rows, ~self.is_categorical].T
-        self.ascending = np.sort(numbers, axis=1)
-        self.came, self.left = np.empty((len(numbers), 0)), np.empty((len(numbers), 0))
-
-
-def _without_nan(rows: Floats, is_categorical: AnyArray) -> Floats:
-    """Return rows whose missing numbers are infinite, and whose codes of categories start at zero, for missing."""
-    codes = np.where(np.isnan(rows), 0.0, rows + 2.0)
-    return np.where(is_categorical, codes, np.where(np.isnan(rows), np.inf, rows))
-
-
-def _count(codes: Floats) -> Integers:
-    return np.bincount(codes.astype(np.int64))
-
-
-def _net(came: AnyArray, left: AnyArray, is_before: AnyArray) -> Integers:
-    """Return how many rows before each row came with a true value, less how many left with one."""
-    return np.asarray((came & is_before).sum(axis=-1) - (left & is_before).sum(axis=-1), dtype=np.int64)
