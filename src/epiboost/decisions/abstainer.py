@@ -11,15 +11,14 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.conformal import check_share
-from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.unwrap import UnwrappedModel, unwrap
 from epiboost._inputs.labels import label_codes
 from epiboost._posterior.parameters import real_numbers
 from epiboost._posterior.uncertainty import Measure, check_measure
-from epiboost._typing import AnyArray, Column, Estimator, Floats, Table
+from epiboost._typing import AnyArray, Column, Estimator, Table
 from epiboost.decisions.base import BaseDecision, predict_measure
+from epiboost.decisions.kept_errors import kept_errors
 from epiboost.decisions.thresholds import (
     Candidates,
     candidate_thresholds,
@@ -157,7 +156,7 @@ class Abstainer(BaseDecision):
         estimator = unwrap(self.estimator, "predict", "predict_uncertainty").frozen_copy()
         self._check_parameters(is_classifier=estimator.classes is not None)
         if X is None and y is None:
-            uncertainty, wrong = self._kept_rows(estimator)
+            uncertainty, wrong = kept_errors(estimator.estimator, self.measure, self.tolerance or 0.0)
         elif X is None or y is None:
             message = "give X and y, or none of them for the training rows that the model keeps"
             raise ValueError(message)
@@ -246,28 +245,6 @@ class Abstainer(BaseDecision):
                 f"got {self.tolerance!r}"
             )
             raise ValueError(message)
-
-    def _kept_rows(self, estimator: UnwrappedModel) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        """Return total uncertainty of the training rows that the model keeps, and whether their chains were wrong."""
-        reference: ReferenceRows | None = getattr(estimator.estimator, "reference_rows_", None)
-        reason = None
-        if isinstance(estimator.estimator, BaseCalibrated):
-            reason = "the uncertainty of training rows is not calibrated as that of this model is"
-        elif reference is None:
-            reason = "the model keeps no training rows (reference_rows)"
-        elif not reference.is_measured:
-            reason = "the model has no out-of-fold chains (out_of_fold)"
-        elif self.measure != "total":
-            reason = (
-                f"the {self.measure} uncertainty of rows that the members have not seen is not known, only the total"
-            )
-        if reference is None or reason is not None:
-            message = f"give validation rows, fit(X, y): {reason}"
-            raise ValueError(message)
-        is_measured = np.isfinite(reference.total)
-        error = reference.error[is_measured].astype(np.float64)
-        limit = 0.0 if self.tolerance is None else self.tolerance
-        return reference.total[is_measured].astype(np.float64), error > limit
 
     def _is_wrong(self, estimator: UnwrappedModel, X: Table, y: Column) -> npt.NDArray[np.bool_]:
         """Return for each validation row whether its prediction is wrong."""

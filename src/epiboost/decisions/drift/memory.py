@@ -5,6 +5,7 @@ import numpy as np
 from epiboost._typing import AnyArray, Floats, Integers
 
 _MOST_ROWS = 10_000  # remembered
+_MOST_CODES = 1000  # categories with larger codes count as one, which bounds time and memory
 _BLOCK_ROWS = 128  # compared with each other pair by pair
 
 
@@ -112,7 +113,7 @@ def sample_reference(reference: Floats, rng: np.random.Generator) -> Floats:
 
 def without_nan(rows: Floats, is_categorical: AnyArray) -> Floats:
     """Return rows whose missing numbers are infinite, and whose codes of categories start at zero, for missing."""
-    codes = np.where(np.isnan(rows), 0.0, rows + 2.0)
+    codes = np.where(np.isnan(rows), 0.0, np.minimum(rows + 2.0, _MOST_CODES))
     return np.where(is_categorical, codes, np.where(np.isnan(rows), np.inf, rows))
 
 
