@@ -10,7 +10,7 @@ from epiboost._typing import Estimator, Floats
 
 
 def kept_errors(estimator: Estimator, measure: Measure, tolerance: float) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return total uncertainty of the training rows that a model keeps, and whether their out-of-fold chains were wrong.
+    """Return total uncertainty of the training rows that a model keeps, and whether their chains were wrong.
 
     Parameters
     ----------
