@@ -81,7 +81,7 @@ def test_regression_is_judged_by_the_metrics(files):
 def test_detection_is_judged_by_detectors_that_need_no_rows(kind):
     y = PRICE if kind == "regressor" else GRADE
     model = small_estimator(kind, out_of_fold=3).fit(rows(TRAIN), y[TRAIN])
-    X, X_ood = rows(HELD_OUT), pa.table({"size": SIZE[:40] - 2, "age": AGE[:40]})
+    X, X_ood = rows(HELD_OUT), pa.table({"size": SIZE[:40] - 5, "age": AGE[:40]})
     found = evaluate(model, X, y[HELD_OUT], X_ood).figures
     is_ood = np.repeat([False, True], [150, 40])
     for measure in ("combined", "novelty"):
