@@ -1,4 +1,4 @@
-"""CatBoost, LightGBM and XGBoost as peers of our defaults: how each is trained, and its search space.
+"""Other libraries as peers of our defaults: how each is trained, and its search space.
 
 The spaces have the ranges that users of the libraries search: depth or leaves, learning rate, L2 regularisation, shares
 of rows and of columns. With at most 2000 trees, lower learning rates would stop too early.
@@ -14,6 +14,7 @@ import numpy as np
 import outside_splits
 from outside_splits import Rows
 from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeRegressor
 
 VALIDATION_SHARE = 0.2
 PATIENCE = 100
@@ -136,6 +137,65 @@ def fit_xgboost(data: Data, validation: Data | None, settings: Settings, trainin
     return model, model.best_iteration + 1
 
 
+@dataclass(frozen=True, slots=True)
+class NormalModel:
+    """A model with a Normal per row, of which `predict` returns mean and variance, shape (n, 2)."""
+
+    normals: Callable[[Features], tuple[np.ndarray, np.ndarray]]
+
+    def predict(self, X: Features) -> np.ndarray:
+        """Return mean and variance of each row."""
+        mean, std = self.normals(X)
+        return np.column_stack([mean, np.square(std)])
+
+
+def fit_ngboost(data: Data, validation: Data | None, settings: Settings, training: Training) -> tuple[Model, int]:
+    """Train NGBoost."""
+    library = import_module("ngboost")
+    settings = dict(settings)
+    depth = settings.pop("max_depth", 3)
+    tree = DecisionTreeRegressor(max_depth=depth, random_state=training.seed)
+    trees = {} if training.trees is None else {"n_estimators": training.trees}
+    model = library.NGBRegressor(Base=tree, random_state=training.seed, verbose=False, **trees, **settings)
+    stop = {"X_val": validation.X, "Y_val": validation.y, "early_stopping_rounds": PATIENCE} if validation else {}
+    model.fit(data.X, data.y, **stop)
+    n_trees = len(model.base_models) if model.best_val_loss_itr is None else model.best_val_loss_itr + 1
+
+    def normals(X: Features) -> tuple[np.ndarray, np.ndarray]:
+        found = model.pred_dist(X, max_iter=n_trees)
+        return found.loc, found.scale
+
+    return NormalModel(normals), n_trees
+
+
+def fit_hessboost(data: Data, validation: Data | None, settings: Settings, training: Training) -> tuple[Model, int]:
+    """Train hessboost's regression of mean and variance."""
+    library = import_module("hessboost.sklearn")
+    trees = {} if training.trees is None else {"n_estimators": training.trees}
+    stop = {"early_stopping_rounds": PATIENCE} if validation else {}
+    model = library.HessboostDistributionRegressor(
+        n_jobs=training.threads, random_state=training.seed, **trees, **stop, **settings
+    )
+    model.fit(data.X, data.y, **({"eval_set": [(validation.X, validation.y)]} if validation else {}))
+    n_trees = model.best_iteration + 1 if validation else model.n_estimators
+
+    def normals(X: Features) -> tuple[np.ndarray, np.ndarray]:
+        found = model.predict_distribution(X)
+        return found.mean(), found.std()
+
+    return NormalModel(normals), n_trees
+
+
+def draw_ngboost(random: np.random.Generator) -> Settings:
+    """Draw settings of NGBoost."""
+    return {
+        "max_depth": int(random.integers(2, 7)),
+        "learning_rate": log_uniform(random, 0.01, 0.3),
+        "minibatch_frac": random.uniform(0.5, 1),
+        "col_sample": random.uniform(0.5, 1),
+    }
+
+
 def draw_catboost(random: np.random.Generator) -> Settings:
     """Draw settings of CatBoost."""
     return {
@@ -183,4 +243,8 @@ PEERS = {
     "CatBoost RMSE": Peer(partial(fit_catboost, loss="RMSE"), draw_catboost, "str"),
     "LightGBM": Peer(fit_lightgbm, draw_lightgbm),
     "XGBoost": Peer(fit_xgboost, draw_xgboost),
+    "NGBoost": Peer(fit_ngboost, draw_ngboost),
+    "hessboost": Peer(fit_hessboost, draw_xgboost),
 }
+NORMALS = ("CatBoost", "NGBoost", "hessboost")
+"""Peers that predict a variance; the last two train on regressions alone here."""

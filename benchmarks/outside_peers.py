@@ -16,7 +16,7 @@ import mixed
 import numpy as np
 import outside_splits
 import uci
-from outside_libraries import PEERS, Data, Model, Peer, Training
+from outside_libraries import NORMALS, PEERS, Data, Model, Peer, Training
 from outside_runs import Options, Scores, Store, digits, print_head, print_row
 from outside_splits import RowSplit
 from sklearn.metrics import log_loss
@@ -125,13 +125,14 @@ def scores(prediction: Posterior | np.ndarray, data: Data) -> Scores:
 def _print_seconds(measured: Mapping[str, Measured], options: Options) -> None:
     """Print training seconds, with tuning, and likelihoods of the models that have a variance."""
     print()
-    heads = [f"NLL, {peer}" for peer in options.peers if peer == "CatBoost"]
+    normals = [peer for peer in options.peers if peer in NORMALS]
+    heads = [f"NLL, {peer}" for peer in normals]
     print_head("table", "seconds, ours", *options.peers, "ratio to the best peer", "NLL, ours", *heads)
     for name, found in measured.items():
         _, best = _best_peer(found, options.peers)
         cells = [_pair(found, peer, "seconds", "{:.1f}".format) for peer in options.peers]
         cells.append(f"{found['ours']['seconds'] / found[_tuned(best)]['seconds']:.4f}")
-        cells += [digits(found["ours"].get("NLL")), *(_pair(found, "CatBoost", "NLL", digits) for _ in heads)]
+        cells += [digits(found["ours"].get("NLL")), *(_pair(found, peer, "NLL", digits) for peer in normals)]
         print_row(name, f"{found['ours']['seconds']:.1f}", *cells)
 
 
@@ -168,5 +169,5 @@ def _tuned(peer: str) -> str:
 
 
 def _is_available(peer: str, name: str) -> bool:
-    """Return whether a peer is compared on a dataset; with classes, CatBoost has one loss."""
-    return peer != "CatBoost RMSE" or name not in mixed.NAMES
+    """Return whether a peer is compared on a dataset; some train on regressions alone here."""
+    return peer not in {"CatBoost RMSE", "NGBoost", "hessboost"} or name not in mixed.NAMES

@@ -57,6 +57,7 @@ class TestTrainingRows:
         card = cards(request.getfixturevalue(kind), USUAL)["out-of-domain"]
         assert card.verdict == ood_verdict.HARDLY_DIFFERS
 
+    @pytest.mark.slow
     def test_ordinary_tables_rarely_get_a_warning(self):
         """Counted over 60 pairs of a model and a table, half of them without out-of-fold chains."""
         warnings = 0

@@ -13,7 +13,8 @@ array([0.3, 4. , 6.4])
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -55,6 +56,27 @@ class NoveltyParts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Comparison:
+    """What rows are compared with, prepared from the arrays.
+
+    Attributes
+    ----------
+    values : StrangeValues
+    reference : array of shape (expanded columns, m)
+    weight : array of shape (expanded columns,)
+    distance, strangest, total : Surprise
+        Of the distance to the nearest row, of the strangest value, and of the sum of their surprises.
+    """
+
+    values: StrangeValues
+    reference: Floats32
+    weight: Floats32
+    distance: Surprise
+    strangest: Surprise
+    total: Surprise
+
+
+@dataclass(frozen=True, eq=False)
 class Novelty:
     """Measures how novel rows are.
 
@@ -64,27 +86,17 @@ class Novelty:
     """
 
     arrays: NoveltyArrays
-    _values: StrangeValues = field(init=False, repr=False)
-    _reference: tuple[Floats32, Floats32] = field(init=False, repr=False)
-    _distance: Surprise = field(init=False, repr=False)
-    _strangest: Surprise = field(init=False, repr=False)
-    _sum: Surprise = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        """Prepare the comparison with the kept rows."""
+    @cached_property
+    def _comparison(self) -> _Comparison:
+        """Prepared at the first use: many models are never asked."""
         arrays = self.arrays
         is_category = arrays.scales.weight > 0.0
         values = StrangeValues.fit(arrays.rows, arrays.ends, is_category, arrays.new_category, arrays.groups)
         expanded, weight = _expand(arrays.rows, arrays.scales, values.has_missing)
         distance, strangest = Surprise.of(arrays.distance), Surprise.of(arrays.strangest)
-        for name, value in (
-            ("_values", values),
-            ("_reference", (np.ascontiguousarray(expanded.T), weight)),
-            ("_distance", distance),
-            ("_strangest", strangest),
-            ("_sum", Surprise.of(distance.left_out(arrays.distance) + strangest.left_out(arrays.strangest))),
-        ):
-            object.__setattr__(self, name, value)
+        total = Surprise.of(distance.left_out(arrays.distance) + strangest.left_out(arrays.strangest))
+        return _Comparison(values, np.ascontiguousarray(expanded.T), weight, distance, strangest, total)
 
     @classmethod
     def fit(
@@ -134,7 +146,7 @@ class Novelty:
 
         It is minus the logarithm of the probability that a row of the domain is as novel: 3 means one row in twenty.
         """
-        return self._sum(self.parts(table).sum)
+        return self._comparison.total(self.parts(table).sum)
 
     def parts(self, table: AnyArray) -> NoveltyParts:
         """Return what makes each row novel.
@@ -147,22 +159,24 @@ class Novelty:
         blocks = range(0, max(len(table), 1), _BLOCK)
         found = [self._parts(table[first : first + _BLOCK]) for first in blocks]
         distance, strangest, nearest = (np.concatenate(part) for part in zip(*found, strict=True))
-        return NoveltyParts(self._distance(distance), self._strangest(strangest), nearest)
+        comparison = self._comparison
+        return NoveltyParts(comparison.distance(distance), comparison.strangest(strangest), nearest)
 
     def columns(self, table: AnyArray) -> Floats:
         """Return the surprise of each value, shape (n, features)."""
-        return self._values(self.arrays.scales.transform(table))
+        return self._comparison.values(self.arrays.scales.transform(table))
 
     def _parts(self, table: AnyArray) -> tuple[Floats32, Floats, Integers]:
         """Return the distance of the nearest kept row, the surprise of the strangest value, and that row's position."""
-        scales = self.arrays.scales
+        scales, comparison = self.arrays.scales, self._comparison
         rows = scales.transform(table)
-        expanded, _ = _expand(rows, scales, self._values.has_missing)
-        distance, nearest = native().nearest_rows(expanded, *self._reference, np.empty(0, dtype=np.int64))
-        newly_missing = np.isnan(rows) & ~self._values.has_missing & (scales.weight == 0.0)
+        expanded, _ = _expand(rows, scales, comparison.values.has_missing)
+        no_groups = np.empty(0, dtype=np.int64)
+        distance, nearest = native().nearest_rows(expanded, comparison.reference, comparison.weight, no_groups)
+        newly_missing = np.isnan(rows) & ~comparison.values.has_missing & (scales.weight == 0.0)
         if newly_missing.any():
             distance = distance + newly_missing @ scales.missing_weight
-        return distance, self._values(rows).max(axis=1, initial=0.0), nearest
+        return distance, comparison.values(rows).max(axis=1, initial=0.0), nearest
 
     def nearest_rows(self, table: AnyArray, n_rows: int) -> Integers:
         """Return the positions of the nearest kept rows of each row, the nearest first, shape (n, n_rows)."""
@@ -175,7 +189,8 @@ class Novelty:
 
     def of_kept_rows(self) -> Floats:
         """Return the sum of both surprises of each kept row, among the others, shape (m,)."""
-        return self._distance.left_out(self.arrays.distance) + self._strangest.left_out(self.arrays.strangest)
+        distance, strangest = self._comparison.distance, self._comparison.strangest
+        return distance.left_out(self.arrays.distance) + strangest.left_out(self.arrays.strangest)
 
     def left_out_rows(self) -> Floats32:
         """Return the scaled kept rows as they would be read if each had been left out, shape (m, features).
