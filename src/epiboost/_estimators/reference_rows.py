@@ -56,7 +56,17 @@ class ReferenceRows:
     @property
     def is_measured(self) -> bool:
         """Whether rows have an out-of-fold uncertainty."""
-        return bool(np.isfinite(self.total).any())
+        return bool(self.measured.any())
+
+    @property
+    def measured(self) -> AnyArray:
+        """Which rows have an out-of-fold uncertainty, shape (m,)."""
+        return np.isfinite(self.total)
+
+    @property
+    def measured_total(self) -> Floats:
+        """Total uncertainty of the rows that have an out-of-fold one."""
+        return self.total[self.measured].astype(np.float64)
 
     def to_file(self) -> dict[str, AnyArray]:
         """Return the arrays of a model file."""

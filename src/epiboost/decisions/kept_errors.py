@@ -35,8 +35,6 @@ def kept_errors(estimator: Estimator, measure: Measure, tolerance: float) -> tup
     elif measure != "total":
         reason = f"the {measure} uncertainty of rows that the members have not seen is not known, only the total"
     else:
-        is_measured = np.isfinite(reference.total)
-        wrong = reference.error[is_measured].astype(np.float64) > tolerance
-        return reference.total[is_measured].astype(np.float64), wrong
+        return reference.measured_total, reference.error[reference.measured].astype(np.float64) > tolerance
     message = f"give validation rows, fit(X, y): {reason}"
     raise ValueError(message)

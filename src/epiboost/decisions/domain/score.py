@@ -126,11 +126,10 @@ class DomainScore:
         """Return the scores of the rows that the model keeps, as far as they were measured out of fold."""
         if self.measure == "novelty":
             return reference.novelty.of_kept_rows()
-        is_measured = np.isfinite(reference.total)
-        total = reference.total[is_measured].astype(np.float64)
+        total = reference.measured_total
         if self.measure == "total" or self.surprise is None:
             return total
-        return reference.novelty.of_kept_rows()[is_measured] + UNCERTAINTY_WEIGHT * self.surprise.left_out(total)
+        return reference.novelty.of_kept_rows()[reference.measured] + UNCERTAINTY_WEIGHT * self.surprise.left_out(total)
 
 
 def score_by(model: UnwrappedModel, measure: DomainMeasure) -> DomainScore | None:
@@ -147,8 +146,7 @@ def score_by(model: UnwrappedModel, measure: DomainMeasure) -> DomainScore | Non
         return DomainScore(model, measure, schema, reference.novelty)
     if not reference.is_measured:
         return None
-    surprise = Surprise.of(reference.total[np.isfinite(reference.total)])
-    return DomainScore(model, measure, schema, reference.novelty, surprise)
+    return DomainScore(model, measure, schema, reference.novelty, Surprise.of(reference.measured_total))
 
 
 def fit_score(model: UnwrappedModel, measure: DomainMeasure, X: Table) -> DomainScore:
@@ -174,9 +172,8 @@ def fit_score(model: UnwrappedModel, measure: DomainMeasure, X: Table) -> Domain
 
 def _refuse_no_rows(X: Table, measure: str) -> None:
     """Refuse a table in memory that has no rows."""
-    if (isinstance(X, np.ndarray | list | tuple) and X is not None and np.ndim(X) and not len(X)) or (
-        nw.dependencies.is_into_dataframe(X) and not len(X)
-    ):
+    in_memory = (isinstance(X, np.ndarray | list | tuple) and np.ndim(X)) or nw.dependencies.is_into_dataframe(X)
+    if in_memory and not len(X):
         check_uncertainty(np.empty(0), measure)
 
 

@@ -6,7 +6,7 @@ from epiboost._typing import AnyArray, Floats, Integers
 
 _MOST_ROWS = 10_000  # remembered
 _MOST_CODES = 1000  # categories with larger codes count as one, which bounds time and memory
-_BLOCK_ROWS = 128  # compared with each other pair by pair
+BLOCK_ROWS = 128  # compared with each other pair by pair
 
 
 class Memory:
@@ -46,7 +46,7 @@ class Memory:
         for index, column in enumerate(np.flatnonzero(self.is_categorical)):
             rarer, equal = self._rank_categories(index, rows[:, column], left[:, column])
             ranks[:, column] = rarer + ties[:, column] * equal
-        if self.came.shape[1] >= _BLOCK_ROWS:
+        if self.came.shape[1] >= BLOCK_ROWS:
             self._sort()
         return ranks / n_compared[:, None]
 

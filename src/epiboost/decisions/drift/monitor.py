@@ -25,9 +25,8 @@ import numpy as np
 from epiboost._estimators.conformal import check_share
 from epiboost._typing import Floats
 from epiboost.decisions.drift.batch import check_columns, check_rows
-from epiboost.decisions.drift.memory import Memory, sample_reference
+from epiboost.decisions.drift.memory import BLOCK_ROWS, Memory, sample_reference
 
-_BLOCK_ROWS = 128  # compared with each other pair by pair
 _JUMP = 0.01  # share of the capital divided anew after each row; the value of Vovk et al.
 _LOCATION_BETS = (-0.5, 0.5)
 _SPREAD_BETS = (-0.9, 0.9)
@@ -169,8 +168,8 @@ class DriftMonitor:
             If there is no row, or the number of columns is not that of the reference.
         """
         rows = check_rows(rows, len(self._names), "rows")
-        for start in range(0, len(rows), _BLOCK_ROWS):
-            block = rows[start : start + _BLOCK_ROWS]
+        for start in range(0, len(rows), BLOCK_ROWS):
+            block = rows[start : start + BLOCK_ROWS]
             self._gambler.bet(self._memory.p_values(block, self._ties.random(block.shape)))
         self._n_rows += len(rows)
         return self._alarm()

@@ -17,7 +17,6 @@ from epiboost.decisions.domain.score import DomainMeasure
 from epiboost.report.facts import DomainComparison, Drift, ForeignRow, NewValues
 from epiboost.report.formatting import unique_names
 from epiboost.report.measurements.drivers import evenly_spaced
-from epiboost.report.measurements.model import trained_model
 from epiboost.report.predictions import Predictions
 
 FALSE_ALARM_RATE = 0.05
@@ -30,17 +29,12 @@ _MAX_FOREIGN_ROWS = 10
 def compare_with_training(
     wrapped: UnwrappedModel, X: Table, n_rows: int, new_values: NewValues
 ) -> DomainComparison | None:
-    """Compare a table with the training rows that the model keeps; None if it keeps too few.
-
-    Of a calibrated model the model inside is used: the kept rows have its uncertainty, not the calibrated one.
-    """
+    """Compare a table with the training rows that the model keeps; None if it keeps too few."""
     reference = _reference_rows(wrapped)
-    n_measured = 0 if reference is None else int(np.isfinite(reference.total).sum())
     if reference is None or len(reference) < _MIN_DOMAIN_ROWS:
         return None
-    measure: DomainMeasure = "combined" if n_measured >= _MIN_DOMAIN_ROWS else "novelty"
-    model = trained_model(wrapped.estimator)
-    detector = DomainDetector(model, false_alarm_rate=FALSE_ALARM_RATE, measure=measure).fit()
+    measure: DomainMeasure = "combined" if len(reference.measured_total) >= _MIN_DOMAIN_ROWS else "novelty"
+    detector = DomainDetector(wrapped.estimator, false_alarm_rate=FALSE_ALARM_RATE, measure=measure).fit()
     return _compare(detector, wrapped.transform(X), evenly_spaced(n_rows, MAX_COMPARED_ROWS), n_rows, new_values)
 
 
