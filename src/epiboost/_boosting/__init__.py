@@ -4,6 +4,7 @@
 file                the paper
 ==================  ===================================================================================
 recipe              section 3: single models, SGB, SGLB and virtual ensembles
+parameter_checks    errors of its parameters
 objectives/         section 2, equations 9 and 10, and the natural gradient of the appendix
 langevin            section 3, SGLB: the noise of equation 11 and the shrinkage of equation 12
 step_sizes          section 3, SGLB: β = N, γ = 1 / (2 N), the variance 2 / (β ε) of the noise

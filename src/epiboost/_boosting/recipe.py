@@ -25,12 +25,12 @@ from sklearn.utils import check_random_state
 
 from epiboost._binning.bins import MAX_BINS
 from epiboost._boosting.capacity import AUTO, MAX_DEPTH, MAX_LEAVES, Auto, Capacity
+from epiboost._boosting.parameter_checks import is_auto, require_integer, require_number
 from epiboost._boosting.truncation import virtual_prefixes
 
 EnsembleKind = Literal["single", "sgb", "sglb", "virtual", "bootstrap"]
 ON_CLUSTER = "dask"
 """The ``n_jobs`` that trains members on a Dask cluster."""
-_MAX_INT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +114,13 @@ class Recipe:
         require_integer("n_members", self.n_members, 1)
         self._check_capacity()
         require_integer("max_bins", self.max_bins, 2, MAX_BINS)
-        _require_number("l2", self.l2, at_least=0.0)
-        _require_number("temperature", self.temperature, at_least=0.0)
-        _require_number("random_strength", self.random_strength, at_least=0.0)
-        _require_number("variance_guard", self.variance_guard, at_least=0.0)
+        require_number("l2", self.l2, at_least=0.0)
+        require_number("temperature", self.temperature, at_least=0.0)
+        require_number("random_strength", self.random_strength, at_least=0.0)
+        require_number("variance_guard", self.variance_guard, at_least=0.0)
         if self.subsample is not None:
-            _require_number("subsample", self.subsample, above=0.0, at_most=1.0)
-        if self.structure_rows is not None and not _is_auto(self.structure_rows):
+            require_number("subsample", self.subsample, above=0.0, at_most=1.0)
+        if self.structure_rows is not None and not is_auto(self.structure_rows):
             require_integer("structure_rows", self.structure_rows, 1, also="'auto', None or ")
         if self.early_stopping_rounds is not None:
             require_integer("early_stopping_rounds", self.early_stopping_rounds, 1)
@@ -187,14 +187,14 @@ class Recipe:
         )
 
     def _check_capacity(self) -> None:
-        is_leaf_wise = not (self.max_leaves is None or _is_auto(self.max_leaves))
-        if not _is_auto(self.n_estimators):
+        is_leaf_wise = not (self.max_leaves is None or is_auto(self.max_leaves))
+        if not is_auto(self.n_estimators):
             require_integer("n_estimators", self.n_estimators, 1, also="'auto' or ")
-        if not _is_auto(self.learning_rate):
-            _require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0, also="'auto' or ")
+        if not is_auto(self.learning_rate):
+            require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0, also="'auto' or ")
         if is_leaf_wise:
             require_integer("max_leaves", self.max_leaves, 2, MAX_LEAVES, also="'auto', None or ")
-        if not _is_auto(self.max_depth) and not (is_leaf_wise and self.max_depth is None):
+        if not is_auto(self.max_depth) and not (is_leaf_wise and self.max_depth is None):
             most, also = (MAX_LEAVES, "'auto', None or ") if is_leaf_wise else (MAX_DEPTH, "'auto' or ")
             hint = "" if is_leaf_wise else " (deeper trees, or None, need max_leaves)"
             require_integer("max_depth", self.max_depth, 1, most, also=also, hint=hint)
@@ -247,43 +247,3 @@ def thread_count(n_jobs: int | str | None) -> int:
     if limit.isdigit() and int(limit) > 0:
         cores = min(cores, int(limit))
     return max(1, cores + 1 + int(-1 if n_jobs is None else n_jobs))
-
-
-def _is_auto(value: object) -> bool:
-    return isinstance(value, str) and value == AUTO
-
-
-def require_integer(
-    name: str, value: object, minimum: int, maximum: int | None = None, *, also: str = "", hint: str = ""
-) -> None:
-    allowed = f"of at least {minimum} and below 2^31" if maximum is None else f"from {minimum} to {maximum}"
-    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not is_integer or not minimum <= int(value) <= (_MAX_INT if maximum is None else maximum):  # type: ignore[call-overload]
-        message = f"{name} must be {also}a whole number {allowed}{hint}; got {value!r}"
-        raise ValueError(message)
-
-
-def _require_number(
-    name: str,
-    value: object,
-    *,
-    above: float | None = None,
-    at_least: float | None = None,
-    at_most: float | None = None,
-    also: str = "",
-) -> None:
-    limits = []
-    number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else float("nan")
-    fits = bool(np.isfinite(number))
-    if above is not None:
-        limits.append(f"above {above:g}")
-        fits = fits and number > above
-    if at_least is not None:
-        limits.append(f"of at least {at_least:g}")
-        fits = fits and number >= at_least
-    if at_most is not None:
-        limits.append(f"at most {at_most:g}")
-        fits = fits and number <= at_most
-    if not fits:
-        message = f"{name} must be {also}a number {' and '.join(limits)}; got {value!r}"
-        raise ValueError(message)

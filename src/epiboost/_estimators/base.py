@@ -1,27 +1,24 @@
 """Base class of the regressor and the classifier: training, prediction, and model files."""
 
-import functools
 import inspect
 import time
-from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._boosting.capacity import Auto
-from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed, require_integer
+from epiboost._boosting.parameter_checks import require_integer
+from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed
 from epiboost._estimators.capacity import choose_capacity
 from epiboost._estimators.estimator_file import fitted_attributes, to_file
 from epiboost._estimators.fitted import FittedAttributes
 from epiboost._estimators.out_of_fold.training import OutOfFoldOptions, plan_for, train
 from epiboost._estimators.provenance import Provenance
 from epiboost._estimators.reference_rows import ChosenRows
-from epiboost._estimators.saving import SavedModel
 from epiboost._estimators.training_rows import GivenRows, RowReader, TrainingRows, evaluation_parts, is_collection
+from epiboost._estimators.uncertainty_model import UncertaintyModel
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
@@ -29,68 +26,10 @@ from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._progress import progress_bar
 from epiboost._typing import AnyArray, Column, Floats, LibraryObject, Table
-from epiboost.distributed.scoring import score_lazily
 from epiboost.engines.base import Engine
 from epiboost.engines.registry import check_data, check_parameters, engine_named
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-
 _MIN_ROWS = 2  # for a standard deviation
-
-
-def takes_dask(method: Method) -> Method:
-    """Let a method of a fitted model, ``method(X, ...)``, take Dask collections; its result is then lazy."""
-
-    @functools.wraps(method)
-    def called(model: "UncertaintyModel", X: Table, *arguments: object, **options: object) -> object:
-        if is_collection(X):
-            return score_lazily(method.__name__, model, X, arguments, options)
-        return method(model, X, *arguments, **options)
-
-    return called  # type: ignore[return-value]  # it has the method's own signature
-
-
-class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A model with a posterior."""
-
-    @abstractmethod
-    def predict(self, X: Table) -> AnyArray:
-        """Predict the target of each row."""
-
-    @abstractmethod
-    def predict_posterior(self, X: Table) -> Posterior:
-        """Return the predictive distribution of every member for every row."""
-
-    @abstractmethod
-    def _novelty(self, X: Table) -> Floats:
-        """Return the novelty of each row."""
-
-    @takes_dask
-    def predict_uncertainty(self, X: Table, *, novelty: bool = False) -> Uncertainty:
-        """Split the uncertainty of each row into data and knowledge uncertainty.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-        novelty : bool, default=False
-            Whether to measure novelty too.
-
-        Returns
-        -------
-        Uncertainty
-            ``total``, ``data`` and ``knowledge``, each of shape (n,); ``total = data + knowledge``. Variances for a
-            regressor, entropies in nats for a classifier. With ``novelty``, a fourth number that is no part of these:
-            how far the columns of the row are from the training rows, as minus the logarithm of the probability that a
-            row of the domain is as far; 3 means one row in twenty.
-        """
-        uncertainty = self.predict_posterior(X).uncertainty()
-        return uncertainty.with_novelty(self._novelty(X)) if novelty else uncertainty
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that values may be missing."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 class BaseEpiBoost(FittedAttributes, UncertaintyModel):

@@ -4,10 +4,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 
-from epiboost._estimators.base import BaseEpiBoost, takes_dask
+from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated import CalibratedClassifier
 from epiboost._estimators.conformal import conformal_quantile
 from epiboost._estimators.predictions import ClassPredictions
+from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.target import Classes
 from epiboost._posterior.posterior import check_coverage
 from epiboost._typing import AnyArray, Column, Table

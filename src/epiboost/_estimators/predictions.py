@@ -5,7 +5,7 @@ from typing import Literal, overload
 
 import numpy as np
 
-from epiboost._estimators.base import UncertaintyModel, takes_dask
+from epiboost._estimators.uncertainty_model import UncertaintyModel, takes_dask
 from epiboost._inputs.target import Target
 from epiboost._typing import AnyArray, Floats, Table
 

@@ -9,10 +9,11 @@ from sklearn.base import RegressorMixin
 
 from epiboost._boosting.capacity import Auto
 from epiboost._boosting.recipe import EnsembleKind
-from epiboost._estimators.base import BaseEpiBoost, takes_dask
+from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated import CalibratedRegressor
 from epiboost._estimators.out_of_fold.residual_shape import ResidualShape
 from epiboost._estimators.predictions import NumberPredictions
+from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.target import Numbers
 from epiboost._posterior.posterior import check_quantiles, interval_ends
 from epiboost._typing import Column, Floats, LibraryObject, Table

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from epiboost._estimators.base import BaseEpiBoost, UncertaintyModel
+from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.conformal import check_share, conformal_quantile, min_rows_for_coverage
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.saving import model_from_file
+from epiboost._estimators.uncertainty_model import UncertaintyModel
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
 from epiboost._posterior.posterior import Posterior

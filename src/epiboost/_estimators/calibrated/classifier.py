@@ -7,10 +7,10 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from epiboost._estimators.base import takes_dask
 from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.conformal import fit_temperature, temper
 from epiboost._estimators.predictions import ClassPredictions
+from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.labels import label_codes
 from epiboost._inputs.target import Classes
 from epiboost._posterior.posterior import Posterior

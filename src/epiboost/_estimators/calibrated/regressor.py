@@ -7,10 +7,10 @@ import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from epiboost._estimators.base import takes_dask
 from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.conformal import Scales, fit_scales
 from epiboost._estimators.predictions import NumberPredictions
+from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.target import Numbers
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Floats, Table

@@ -1,0 +1,73 @@
+"""Base class of every model with a posterior, calibrated or not."""
+
+import functools
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+
+from epiboost._estimators.saving import SavedModel
+from epiboost._estimators.training_rows import is_collection
+from epiboost._posterior.posterior import Posterior
+from epiboost._posterior.uncertainty import Uncertainty
+from epiboost._typing import AnyArray, Floats, Table
+from epiboost.distributed.scoring import score_lazily
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def takes_dask(method: Method) -> Method:
+    """Let a method of a fitted model, ``method(X, ...)``, take Dask collections; its result is then lazy."""
+
+    @functools.wraps(method)
+    def called(model: "UncertaintyModel", X: Table, *arguments: object, **options: object) -> object:
+        if is_collection(X):
+            return score_lazily(method.__name__, model, X, arguments, options)
+        return method(model, X, *arguments, **options)
+
+    return called  # type: ignore[return-value]  # it has the method's own signature
+
+
+class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A model with a posterior."""
+
+    @abstractmethod
+    def predict(self, X: Table) -> AnyArray:
+        """Predict the target of each row."""
+
+    @abstractmethod
+    def predict_posterior(self, X: Table) -> Posterior:
+        """Return the predictive distribution of every member for every row."""
+
+    @abstractmethod
+    def _novelty(self, X: Table) -> Floats:
+        """Return the novelty of each row."""
+
+    @takes_dask
+    def predict_uncertainty(self, X: Table, *, novelty: bool = False) -> Uncertainty:
+        """Split the uncertainty of each row into data and knowledge uncertainty.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        novelty : bool, default=False
+            Whether to measure novelty too.
+
+        Returns
+        -------
+        Uncertainty
+            ``total``, ``data`` and ``knowledge``, each of shape (n,); ``total = data + knowledge``. Variances for a
+            regressor, entropies in nats for a classifier. With ``novelty``, a fourth number that is no part of these:
+            how far the columns of the row are from the training rows, as minus the logarithm of the probability that a
+            row of the domain is as far; 3 means one row in twenty.
+        """
+        uncertainty = self.predict_posterior(X).uncertainty()
+        return uncertainty.with_novelty(self._novelty(X)) if novelty else uncertainty
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that values may be missing."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
