@@ -5,6 +5,8 @@ from epiboost._estimators.classifier import EpiBoostClassifier
 from epiboost._estimators.provenance import VERSIONS
 from epiboost._estimators.regressor import EpiBoostRegressor
 from epiboost._estimators.saving import load
+from epiboost._estimators.training.history import TrainingHistory
+from epiboost._estimators.training.rounds import TrainingRound
 from epiboost._files.model_file import ModelFileError
 from epiboost._posterior.fitted import posterior_from
 from epiboost._posterior.posterior import Posterior
@@ -19,6 +21,8 @@ __all__ = [
     "EpiBoostRegressor",
     "ModelFileError",
     "Posterior",
+    "TrainingHistory",
+    "TrainingRound",
     "Uncertainty",
     "load",
     "posterior_from",

@@ -92,7 +92,6 @@ class ChainRecipe:
         structure_rows: float,
         random_strength: float,
         random_decay: float,
-        patience: int,
     ) -> None: ...
     @property
     def objective(self) -> int: ...
@@ -122,8 +121,6 @@ class ChainRecipe:
     def random_strength(self) -> float: ...
     @property
     def random_decay(self) -> float: ...
-    @property
-    def patience(self) -> int: ...
 
 class Sample:
     def __init__(
@@ -142,6 +139,10 @@ def train(
     seeds: Sequence[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)]],
     threads: int,
     progress: Callable[[int], None],
+    losses: bool,
+    round_trees: int,
+    round_done: Callable[[int, list[tuple[int, Annotated[NDArray[numpy.float32], dict(shape=(None, None))]]]], bool]
+    | None,
 ) -> tuple[
     Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None))],
     Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))],

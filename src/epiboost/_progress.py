@@ -1,16 +1,22 @@
 """Reports the progress of training.
 
 An engine is given a `Progress`, a callback that takes the number of trees trained so far and the total number of trees,
-over all members. `progress_bar` yields a callback that draws a bar on the terminal; `no_progress` draws nothing.
+over all members. `progress_bar` yields a callback that draws a bar on the terminal or in a notebook, and elsewhere logs
+a line at every tenth of the work; `no_progress` draws nothing. `log` writes a line through the logger "epiboost".
 
 >>> with progress_bar("Training", enabled=False) as progress:
 ...     progress(5, 10)
 """
 
+import importlib
+import logging
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TextIO
+
+_LINES = 10  # of a log, over the whole work
 
 
 class Progress(Protocol):
@@ -26,9 +32,10 @@ def no_progress(done: int, total: int, /) -> None:
 
 @contextmanager
 def progress_bar(description: str, *, enabled: bool = True, unit: str = "trees") -> Iterator[Progress]:
-    """Draw a progress bar on standard error while the block runs, if standard error is a terminal.
+    """Show the progress while the block runs.
 
-    The bar is drawn by rich if that is installed; otherwise it is a line of text that is overwritten.
+    In a notebook it is a bar below the cell. On a terminal the bar is drawn by rich if that is installed; otherwise it
+    is a line of text that is overwritten. Elsewhere lines are logged.
 
     Parameters
     ----------
@@ -46,17 +53,71 @@ def progress_bar(description: str, *, enabled: bool = True, unit: str = "trees")
     """
     # Python sets standard error to None in a Windows application without a console.
     stream: TextIO | None = sys.stderr
-    if not enabled or stream is None or not stream.isatty():
+    if not enabled:
         yield no_progress
         return
+    bar: AbstractContextManager[Progress]
+    if _in_notebook():
+        bar = _notebook_bar(description, unit)
+    elif stream is None or not stream.isatty():
+        bar = _logged_lines(description, unit)
+    else:
+        bar = _terminal_bar(description, stream, unit)
+    with bar as report:
+        yield report
+
+
+def log(line: str) -> None:
+    """Write a line through the logger "epiboost"; to standard error if the program has not set up logging."""
+    logger = logging.getLogger("epiboost")
+    if logger.hasHandlers():
+        logger.info(line)
+    elif sys.stderr is not None:
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+
+
+def _in_notebook() -> bool:
+    """Return whether the program runs in a Jupyter kernel, whose front end can show HTML."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+@contextmanager
+def _notebook_bar(description: str, unit: str) -> Iterator[Progress]:
+    ipython = importlib.import_module("IPython.display")  # a notebook has it
+
+    start = time.perf_counter()
+    handle = ipython.display(ipython.HTML(""), display_id=True)
+
+    def report(done: int, total: int, /) -> None:
+        seconds = time.perf_counter() - start
+        words = f"{description} {done:,} of {total:,} {unit}, {seconds:.0f} s"
+        handle.update(ipython.HTML(f"<progress value='{done}' max='{total}'></progress> {words}"))
+
+    yield report
+
+
+@contextmanager
+def _logged_lines(description: str, unit: str) -> Iterator[Progress]:
+    start, logged = time.perf_counter(), 0
+
+    def report(done: int, total: int, /) -> None:
+        nonlocal logged
+        tenths = _LINES * done // max(total, 1)
+        if tenths > logged:
+            logged = tenths
+            log(f"{description}: {done:,} of {total:,} {unit}, {time.perf_counter() - start:.1f} s")
+
+    yield report
+
+
+def _terminal_bar(description: str, stream: TextIO, unit: str) -> AbstractContextManager[Progress]:
     try:
         import rich.progress  # noqa: F401, PLC0415 (optional, and slow to import)
     except ImportError:
-        bar = _plain_bar(description, stream, unit)
-    else:
-        bar = _rich_bar(description, unit)
-    with bar as report:
-        yield report
+        return _plain_bar(description, stream, unit)
+    return _rich_bar(description, unit)
 
 
 @contextmanager

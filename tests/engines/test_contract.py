@@ -137,7 +137,7 @@ class TestEvaluationRows:
         losses = [-(one.logpdf(y) if one.family == "normal" else one.log_probability(codes)).mean() for one in members]
         np.testing.assert_allclose(model.evaluation_loss_[:, -1], losses, rtol=1e-4)
 
-    def test_early_stopping_keeps_the_trees_up_to_the_best_loss(self, engine, task):
+    def test_early_stopping_uses_the_trees_up_to_the_best_loss_of_the_ensemble(self, engine, task):
         if "early_stopping_rounds" in capabilities_of(engine).unsupported:
             pytest.skip("the engine cannot stop early")
         estimator, X, y = task
@@ -145,8 +145,15 @@ class TestEvaluationRows:
         model = small_model(estimator, engine, early_stopping_rounds=2, n_estimators=30, learning_rate=0.5)
         model.fit(X, y, eval_set=(X, shuffled))
         assert model.evaluation_loss_.shape == (3, 30)
-        assert (model.forest_.n_trees < 30).all()
-        np.testing.assert_array_equal(model.forest_.n_trees, np.nanargmin(model.evaluation_loss_, axis=1) + 1)
+        losses = model.history_.validation_loss
+        best = int(losses.argmin())
+        assert model.n_iter_.tolist() == [model.history_.n_trees[best]] * 3
+        assert model.n_iter_[0] < 30
+        assert len(losses) <= best + 3
+        posterior = model.predict_posterior(X)
+        codes = np.searchsorted(np.unique(y), shuffled)
+        likelihood = posterior.logpdf(shuffled) if posterior.family == "normal" else posterior.log_probability(codes)
+        assert losses[best] == pytest.approx(-likelihood.mean(), rel=1e-4)
 
 
 class TestData:

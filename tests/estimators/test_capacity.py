@@ -10,7 +10,7 @@ import epiboost
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._boosting.capacity import Capacity, TreeSize
 from epiboost._estimators import capacity
-from epiboost._estimators.out_of_fold.training import OutOfFoldOptions, plan_for
+from epiboost._estimators.out_of_fold.options import OutOfFoldOptions, plan_for
 from epiboost._estimators.out_of_fold.tree_size import ShortChains
 from epiboost._estimators.training_rows import GivenRows
 from tests.support.compare import assert_same_trees

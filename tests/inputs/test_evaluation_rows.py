@@ -64,12 +64,6 @@ def test_an_evaluation_set_without_early_stopping_does_not_change_the_model(esti
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
 
 
-@every_estimator
-def test_early_stopping_without_an_evaluation_set_is_refused(estimator):
-    with pytest.raises(ValueError, match="early_stopping_rounds needs an eval_set"):
-        small_estimator(estimator, early_stopping_rounds=3).fit(X, TARGETS[estimator])
-
-
 def test_an_evaluation_set_whose_loss_overflows_is_refused():
     with pytest.raises(ValueError, match="eval_set holds targets that are more than"):
         small_regressor(early_stopping_rounds=2).fit(X, Y, eval_set=(X, Y + 1e200))

@@ -41,19 +41,22 @@ def small_table(objective, weights, *, missing, n=150, seed=0):
     return sample, bins.counts
 
 
-def native_recipe(core, recipe, patience=0):
+def native_recipe(core, recipe):
     """Return a recipe of the reference trainer as an object of the native core."""
     fields = {name: getattr(recipe, name) for name in recipe.__dataclass_fields__ if name != "outputs"}
-    return core.ChainRecipe(**{**fields, "objective": OBJECTIVES[recipe.objective][0]}, patience=patience)
+    return core.ChainRecipe(**{**fields, "objective": OBJECTIVES[recipe.objective][0]})
 
 
-def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=None, patience=0):
+def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=None, round_trees=None, round_done=None):
     """Train chains in the native core; return feature, threshold, parent, leaf, count and losses."""
     return core.train(
         [[core.Sample(*sample, counts)]],
         [[] if evaluation is None else [core.Sample(*evaluation, counts)]],
-        [native_recipe(core, recipe, patience)],
+        [native_recipe(core, recipe)],
         [np.array(seeds, dtype=np.uint64)],
         threads=threads,
         progress=lambda _done: None,
+        losses=evaluation is not None,
+        round_trees=round_trees or recipe.trees,
+        round_done=round_done,
     )

@@ -11,6 +11,7 @@ step_sizes          section 3, SGLB: β = N, γ = 1 / (2 N), the variance 2 / (�
 truncation          section 3, virtual SGLB ensembles: the truncated models of one chain
 variance_guard      beyond the paper: leave-one-out residuals for the standard deviation
 capacity            beyond the paper: number, size and learning rate of the trees
+early_stopping      beyond the paper: when the ensemble has enough trees
 bootstrap           beyond the paper: members on bootstrap samples of the rows
 out_of_fold         beyond the paper: which rows the chains leave out that calibrate the ensemble
 rows                training rows for engines over other libraries, with the keys of their noise

@@ -17,7 +17,7 @@ def is_auto(value: object) -> bool:
 def require_integer(
     name: str, value: object, minimum: int, maximum: int | None = None, *, also: str = "", hint: str = ""
 ) -> None:
-    """Refuse what is not a whole number between two limits; ``also`` names other values that the caller has let pass."""
+    """Refuse what is not a whole number between two limits; ``also`` names other values that are allowed."""
     allowed = f"of at least {minimum} and below 2^31" if maximum is None else f"from {minimum} to {maximum}"
     is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_integer or not minimum <= int(value) <= (_MAX_INT if maximum is None else maximum):  # type: ignore[call-overload]

@@ -67,8 +67,6 @@ class MemberSpec:
         Whether the chain is trained on a bootstrap sample of the rows.
     random_strength : float
         Strength of the noise on the scores of candidate splits; 0 for none.
-    patience : int or None
-        Trees without a better evaluation loss before the chain stops.
     """
 
     seed: int
@@ -84,7 +82,6 @@ class MemberSpec:
     structure_rows: int | Auto | None
     bootstrap: bool
     random_strength: float
-    patience: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +178,6 @@ class Recipe:
                 structure_rows=self.structure_rows,
                 bootstrap=self.ensemble == "bootstrap",
                 random_strength=float(self.random_strength),
-                patience=self.early_stopping_rounds,
             )
             for chain_seed in seeds.generate_state(n_chains, np.uint64)
         )
@@ -200,12 +196,6 @@ class Recipe:
             require_integer("max_depth", self.max_depth, 1, most, also=also, hint=hint)
 
     def _check_virtual(self) -> None:
-        if self.early_stopping_rounds is not None:
-            message = (
-                "ensemble='virtual' takes its members from the second half of one whole chain, which early stopping "
-                "would cut off; leave early_stopping_rounds at None, or use ensemble='sglb'"
-            )
-            raise ValueError(message)
         if self.n_estimators == AUTO:
             return
         second_half = self.n_estimators - self.n_estimators // 2

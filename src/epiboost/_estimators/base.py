@@ -11,20 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 from epiboost._boosting.capacity import Auto
 from epiboost._boosting.parameter_checks import require_integer
 from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed
-from epiboost._estimators.capacity import choose_capacity
 from epiboost._estimators.estimator_file import fitted_attributes, to_file
 from epiboost._estimators.fitted import FittedAttributes
-from epiboost._estimators.out_of_fold.training import OutOfFoldOptions, plan_for, train
 from epiboost._estimators.provenance import Provenance
-from epiboost._estimators.reference_rows import ChosenRows
+from epiboost._estimators.training.ensemble import EnsembleTraining
+from epiboost._estimators.training.rounds import Callback
+from epiboost._estimators.training.stopping import StoppingOptions
 from epiboost._estimators.training_rows import GivenRows, RowReader, TrainingRows, evaluation_parts, is_collection
 from epiboost._estimators.uncertainty_model import UncertaintyModel
-from epiboost._inputs.dataset import Dataset
-from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
-from epiboost._progress import progress_bar
 from epiboost._typing import AnyArray, Column, Floats, LibraryObject, Table
 from epiboost.engines.base import Engine
 from epiboost.engines.registry import check_data, check_parameters, engine_named
@@ -52,7 +49,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         temperature: float = 1.0,
         random_strength: float = 1.0,
         structure_rows: int | Auto | None = "auto",
+        early_stopping: bool | Auto = "auto",
         early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
+        refit: bool = False,
         out_of_fold: str | int | LibraryObject = "auto",
         keep_folds: bool = False,
         reference_rows: int = 4000,
@@ -75,7 +75,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.temperature = temperature
         self.random_strength = random_strength
         self.structure_rows = structure_rows
+        self.early_stopping = early_stopping
         self.early_stopping_rounds = early_stopping_rounds
+        self.validation_fraction = validation_fraction
+        self.refit = refit
         self.out_of_fold = out_of_fold
         self.keep_folds = keep_folds
         self.reference_rows = reference_rows
@@ -87,7 +90,14 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.verbose = verbose
 
     def fit(
-        self, X: Table, y: Column, sample_weight: Column = None, eval_set: Table = None, groups: Column = None
+        self,
+        X: Table,
+        y: Column,
+        sample_weight: Column = None,
+        eval_set: Table = None,
+        groups: Column = None,
+        *,
+        callbacks: Sequence[Callback] = (),
     ) -> Self:
         """Train the ensemble.
 
@@ -104,60 +114,61 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             repeated, and most rows differ from another row in the target alone. Weights that are below one on average
             are scaled to an average of one.
         eval_set : (X, y) or (X, y, sample_weight), optional
-            Rows on which the loss is measured after every tree.
+            Rows on which the loss is measured during training; with ``early_stopping``, they say when to stop.
         groups : array of shape (n,), optional
-            Rows of one group are left out by the same out-of-fold chain, see ``out_of_fold``.
+            Rows of one group are left out by the same out-of-fold chain, see ``out_of_fold``, and held out together.
+        callbacks : sequence of callables, optional
+            Each is called with a `TrainingRound` every ten trees or more often; training stops if one returns True.
 
         Returns
         -------
         self
         """
-        for name in ("forest_", "out_of_fold_", "reference_rows_"):  # if training fails, the model is not fitted
+        for name in ("forest_", "out_of_fold_", "reference_rows_", "history_"):  # if training fails, it is not fitted
             self.__dict__.pop(name, None)
         start = time.perf_counter()
         if y is None:
             message = f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             raise ValueError(message)
+        require_integer("reference_rows", self.reference_rows, 0)
         recipe = self._recipe()
         engine = self._checked_engine()
         evaluation = evaluation_parts(eval_set)
-        if recipe.early_stopping_rounds is not None and evaluation is None:
-            message = "early_stopping_rounds needs an eval_set; fit(X, y, eval_set=(X_valid, y_valid))"
-            raise ValueError(message)
+        stopping = self._stopping_options(has_eval_set=evaluation is not None)
         rows = self._read_rows(GivenRows(X, y, sample_weight, evaluation, groups), engine)
-        schema, data = rows.schema, rows.data
-        if len(data.X) < _MIN_ROWS:
-            message = f"Found {len(data.X)} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
+        if len(rows.data.X) < _MIN_ROWS:
+            n_rows = len(rows.data.X)
+            message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
             raise ValueError(message)
-        check_data(engine, str(self.engine), data)
-        if isinstance(data.X, np.ndarray):
-            schema = schema.with_ranges(data.X)
-        chosen = self._chosen_rows(data, schema, None if rows.groups is None else rows.groups[rows.kept])
-        options = OutOfFoldOptions(self.out_of_fold, self.keep_folds, rows.groups, rows.kept)
-        plan = plan_for(options, recipe, data)
-        seed = draw_seed(self.random_state)
-        capacity = choose_capacity(engine, data, recipe, seed, plan, verbose=bool(self.verbose))
-        recipe = recipe.with_capacity(capacity)
+        check_data(engine, str(self.engine), rows.data)
+        training = EnsembleTraining(
+            engine=engine,
+            recipe=recipe,
+            seed=draw_seed(self.random_state),
+            folds=self.out_of_fold,
+            keep_folds=self.keep_folds,
+            stopping=stopping,
+            callbacks=tuple(callbacks),
+            n_reference_rows=self.reference_rows,
+            verbose=int(self.verbose),
+        )
+        target, n_scores, handed_over = rows.target, _n_scores(rows.data.n_classes), [rows]
+        del rows  # the engine gets the only reference, so that it can free a large table
+        ensemble = training(handed_over)
+        trained, capacity = ensemble.trained, ensemble.capacity
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        self.__dict__.update(schema.estimator_attributes(), target_=rows.target)
-        n_rows, kept, n_scores = len(data.X), rows.kept, _n_scores(data.n_classes)
-        handed_over = [data]
-        del data, rows  # the engine gets the only reference, so that it can free a large table
-        with progress_bar("Training", enabled=bool(self.verbose)) as progress:
-            if plan is None:
-                forest, measured = engine.fit(handed_over.pop(), recipe.specs(seed), progress), None
-            else:
-                keep = self.keep_folds
-                forest, measured = train(engine, handed_over.pop(), recipe, seed, plan, keep=keep, progress=progress)
-        self.out_of_fold_ = None if measured is None else measured.of_given_rows(kept)
-        self.prefixes_ = recipe.prefixes if measured is None else measured.prefixes(recipe.prefixes)
-        self.forest_ = forest
+        self.__dict__.update(ensemble.schema.estimator_attributes(), target_=target)
+        measured = trained.out_of_fold
+        self.out_of_fold_ = None if measured is None else measured.of_given_rows(ensemble.kept)
+        self.prefixes_ = trained.prefixes
+        self.history_ = trained.history
+        self.forest_ = trained.forest
         self.capacity_ = capacity
-        if chosen is not None:
-            max_bytes = n_scores * capacity.tree_bytes * int(forest.n_trees.sum())
+        if ensemble.chosen is not None:
+            max_bytes = n_scores * capacity.tree_bytes * int(self.forest_.n_trees.sum())
             max_bytes += 0 if measured is None else measured.predicted.nbytes
-            self.reference_rows_ = chosen.measured(self._uncertainty_of, measured, max_bytes=max_bytes)
-        self.provenance_ = Provenance(time.perf_counter() - start, n_rows)
+            self.reference_rows_ = ensemble.chosen.measured(self._uncertainty_of, measured, max_bytes=max_bytes)
+        self.provenance_ = Provenance(time.perf_counter() - start, ensemble.n_rows)
         return self
 
     def predict_posterior(self, X: Table) -> Posterior:
@@ -193,11 +204,6 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             return reader.read_partitions(given, engine, str(self.engine), self.max_bins)
         return reader.read(given)
 
-    def _chosen_rows(self, data: Dataset, schema: ColumnSchema, groups: AnyArray | None) -> ChosenRows | None:
-        """Return the training rows that the model is to keep; None for none."""
-        require_integer("reference_rows", self.reference_rows, 0)
-        return None if schema.ranges is None else ChosenRows.of(data, schema.ranges, self.reference_rows, groups)
-
     def _novelty(self, X: Table) -> Floats:
         self._require_fitted()
         if self.reference_rows_ is None:
@@ -211,6 +217,16 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
             check_is_fitted(self, "forest_")
+
+    def _stopping_options(self, *, has_eval_set: bool) -> StoppingOptions:
+        return StoppingOptions(
+            self.early_stopping,
+            self.early_stopping_rounds,
+            self.validation_fraction,
+            bool(self.refit),
+            has_eval_set,
+            self.ensemble == "virtual",
+        )
 
     def _recipe(self) -> Recipe:
         return Recipe.of(self.get_params(deep=False))

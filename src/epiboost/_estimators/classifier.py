@@ -58,8 +58,18 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         Number of rows on which each tree chooses its splits: a new random sample of a larger table, all rows of a
         smaller one. Leaf values always come from all rows. None takes all rows for the splits too. "auto" is 62,000
         for symmetric trees, and 800 per leaf for leaf-wise ones if that is more.
+    early_stopping : "auto" or bool, default="auto"
+        Whether to stop when the ensemble does not get better. All members stop together: by the loss of their mixture
+        on ``eval_set`` or on rows held out, or by the loss of the ensemble as estimated from the out-of-fold chains.
+        "auto" stops by out-of-fold chains if ``n_estimators`` is "auto" (native engine, fewer than 50,000 rows), and
+        otherwise if ``early_stopping_rounds`` or ``validation_fraction`` are given.
     early_stopping_rounds : int, optional
-        Stop a chain after this number of trees without a better loss on ``eval_set``, and keep the chain at its best.
+        Number of trees without a better loss before training stops. None is half of the best number, at least 50.
+    validation_fraction : float, optional
+        Share of the rows to hold out to say when to stop. None takes ``eval_set`` or the out-of-fold chains, and 0.1
+        without both.
+    refit : bool, default=False
+        Whether to train again on all rows, with the number of trees found on the rows held out.
     out_of_fold : "auto", int, splitter or iterable of (train, test), default="auto"
         Number of folds. Beside the members, which see all rows, one chain per fold is trained without the rows of its
         fold, and two more that measure how much models differ. They recalibrate the uncertainties, give intervals that
@@ -86,7 +96,8 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
     random_state : int, RandomState or None
         Seed; the same seed gives bit-identical models.
     verbose : int, default=0
-        1 shows a progress bar on a terminal.
+        1 shows a progress bar on a terminal or in a notebook, and logs ten lines elsewhere (logger "epiboost"). A
+        number above 1 logs a line every so many trees, with the losses that are measured.
 
     Attributes
     ----------
@@ -108,6 +119,8 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         Accuracy and mean negative log-likelihood of these predictions.
     evaluation_loss_ : array of shape (chains, trees) or None
         Negative log-likelihood on ``eval_set`` after each tree.
+    history_ : TrainingHistory or None
+        Losses of the ensemble by number of trees; None if none were measured.
     categories_ : list of arrays, or None for a numeric column
         Categories of each column, in the order of their codes.
     feature_ranges_ : FeatureRanges or None

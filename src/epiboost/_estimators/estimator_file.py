@@ -12,6 +12,7 @@ from epiboost._estimators.out_of_fold.file import from_file as out_of_fold_from_
 from epiboost._estimators.out_of_fold.file import to_file as out_of_fold_to_file
 from epiboost._estimators.provenance import Provenance
 from epiboost._estimators.reference_rows import ReferenceRows
+from epiboost._estimators.training.history import TrainingHistory
 from epiboost._files.requirements import require_facts
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
@@ -29,6 +30,7 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     schema, columns = model.schema_.to_file()
     measured, measurements = out_of_fold_to_file(model.out_of_fold_)
     reference = {} if model.reference_rows_ is None else model.reference_rows_.to_file()
+    history, losses = (None, {}) if model.history_ is None else model.history_.to_file()
     header: dict[str, Any] = {
         "estimator": type(model).__name__,
         "parameters": {name: _to_json(value) for name, value in model.get_params(deep=False).items()},
@@ -37,9 +39,10 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "forest": forest,
         "training": None if model.provenance_ is None else model.provenance_.to_header(),
         "out_of_fold": measured,
+        "history": history,
         **schema,
     }
-    return header, {**trees, **columns, **measurements, **reference, **model.target_.to_file()}
+    return header, {**trees, **columns, **measurements, **reference, **losses, **model.target_.to_file()}
 
 
 def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
@@ -50,17 +53,17 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
     schema = ColumnSchema.from_file(header, arrays, owner=type(model).__name__)
     target = model._target_type.from_file(arrays)  # noqa: SLF001 (its own class)
     forest = forest_from_file(str(model.engine), header["forest"], arrays, n_jobs=model.n_jobs)
+    prefixes = _prefixes_in_use(header["prefixes"], recipe, forest)
     measured = out_of_fold_from_file(
         header.get("out_of_fold"),
         arrays,
         engine=str(model.engine),
         forest=forest,
         target=target,
-        prefixes=recipe.prefixes,
+        prefixes=prefixes,
         n_jobs=model.n_jobs,
     )
-    in_use = recipe.prefixes if measured is None else measured.prefixes(recipe.prefixes)
-    prefixes = header["prefixes"]
+    in_use = prefixes if measured is None else measured.prefixes(prefixes)
     require_facts(
         {
             f"the trees are for {forest.n_features} columns, the header says {schema.n_features}": (
@@ -72,7 +75,7 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
             "the columns do not have as many categories as the encoding has codes": (
                 forest.n_codes == (schema.n_codes or (0,) * schema.n_features)
             ),
-            "the prefixes are not those of the parameters": ((None if prefixes is None else tuple(prefixes)) == in_use),
+            "the prefixes are not those of the out-of-fold chains": prefixes == in_use,
         }
     )
     _check_shape(forest, recipe, schema, target)
@@ -85,7 +88,21 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
         "out_of_fold_": measured,
         "reference_rows_": ReferenceRows.from_file(arrays, schema.n_codes or (0,) * schema.n_features),
         "provenance_": Provenance.from_header(header.get("training")),
+        "history_": TrainingHistory.from_file(header.get("history"), arrays),
     }
+
+
+def _prefixes_in_use(stored: list[int] | None, recipe: Recipe, forest: Forest) -> tuple[int, ...] | None:
+    """Return the tree counts of the members: those of a virtual ensemble, or one at which all chains are truncated."""
+    prefixes = None if stored is None else tuple(stored)
+    if prefixes == recipe.prefixes:
+        return prefixes
+    n_trees = int(forest.n_trees.min())
+    one = prefixes is not None and len(prefixes) == 1 and isinstance(prefixes[0], int) and 0 < prefixes[0] <= n_trees
+    if recipe.prefixes is not None or not one:
+        message = "the prefixes are not those of the parameters"
+        raise ValueError(message)
+    return prefixes
 
 
 def _check_shape(forest: Forest, recipe: Recipe, schema: ColumnSchema, target: Target) -> None:

@@ -6,6 +6,7 @@ from epiboost._boosting.capacity import Capacity
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.provenance import Provenance
 from epiboost._estimators.reference_rows import ReferenceRows
+from epiboost._estimators.training.history import TrainingHistory
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
@@ -22,6 +23,7 @@ class FittedAttributes:
     capacity_: Capacity
     prefixes_: tuple[int, ...] | None
     provenance_: Provenance | None
+    history_: TrainingHistory | None = None
     out_of_fold_: OutOfFold | None = None
     reference_rows_: ReferenceRows | None = None
 
@@ -42,10 +44,7 @@ class FittedAttributes:
     @property
     def n_iter_(self) -> AnyArray:
         """Number of trees in use per chain, shape (chains,)."""
-        measured = self.out_of_fold_
-        if measured is None or measured.n_trees is None:
-            return self.forest_.n_trees
-        return np.minimum(self.forest_.n_trees, measured.n_trees)
+        return self.forest_.n_trees if self.prefixes_ is None else np.minimum(self.forest_.n_trees, self.prefixes_[-1])
 
     @property
     def oof_prediction_(self) -> Floats:

@@ -138,10 +138,13 @@ class Subset:
         Rows that they are trained on.
     specs : tuple of MemberSpec
         One per chain; they differ in their seeds alone.
+    evaluation : array of int or None
+        Rows to predict after each round, see `Rounds`.
     """
 
     rows: Integers
     specs: tuple[MemberSpec, ...]
+    evaluation: Integers | None = None
 
 
 @runtime_checkable

@@ -10,6 +10,7 @@ from epiboost.plots.calibration import CalibrationDisplay
 from epiboost.plots.domain import DomainDisplay
 from epiboost.plots.drift import DriftDisplay
 from epiboost.plots.heart import HeartDisplay
+from epiboost.plots.learning_curve import LearningCurveDisplay
 from epiboost.plots.maps import HeatMap, MapDisplay, border_segments
 from epiboost.plots.rejection import RejectionDisplay
 from epiboost.plots.row_attribution import RowAttributionDisplay
@@ -23,6 +24,7 @@ __all__ = [
     "DriftDisplay",
     "HeartDisplay",
     "HeatMap",
+    "LearningCurveDisplay",
     "MapDisplay",
     "RejectionDisplay",
     "RowAttributionDisplay",

@@ -1,10 +1,12 @@
 // Bindings of training: the recipe of a chain, the training rows, and the trainer.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 
@@ -17,13 +19,14 @@ namespace epiboost {
 namespace {
 
 using Progress = nb::typed<nb::callable, void(long)>;
+using RoundDone = nb::typed<nb::callable, bool(int, nb::typed<nb::list, std::tuple<int, Result<float, 2>>>)>;
 using TrainedArrays =
     std::tuple<Result<std::uint16_t, 3>, Result<std::uint8_t, 3>, Result<std::uint8_t, 3>, Result<float, 4>,
                Result<std::int32_t, 1>, Result<double, 2>>;
 
 void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int trees, int depth, int leaves,
                  double learning_rate, double l2, double shrink, double noise, double subsample, double variance_guard,
-                 double structure_rows, double random_strength, double random_decay, int patience) {
+                 double structure_rows, double random_strength, double random_decay) {
     if (start.empty() || start.size() > max_outputs) throw std::invalid_argument("start: from 1 to 1024 outputs");
     if (leaves == 0 && (depth < 1 || depth > max_depth)) throw std::invalid_argument("depth: from 1 to 8");
     if (leaves != 0 && (leaves < 2 || leaves > max_leaves || depth < 1)) throw std::invalid_argument("leaves: from 2 to 255");
@@ -41,8 +44,7 @@ void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int
                            .variance_guard = variance_guard,
                            .structure_rows = structure_rows,
                            .random_strength = random_strength,
-                           .random_decay = random_decay,
-                           .patience = patience};
+                           .random_decay = random_decay};
 }
 
 Table table_of(const Array<std::uint8_t, 2>& bins, const Array<std::int32_t, 1>& bin_counts) {
@@ -131,7 +133,6 @@ std::vector<Problem> problems_of(const std::vector<std::vector<const Sample*>>& 
             throw std::invalid_argument("recipes must have the same trees, depth, leaves and outputs");
         }
         const Sample* evaluation = evaluations[i].empty() ? nullptr : evaluations[i][0];
-        if (evaluations[i].empty() != evaluations[0].empty()) throw std::invalid_argument("all problems are evaluated, or none");
         Problem problem{rows_of(samples[i]), {}, recipe, span_of(seeds[i])};
         if (evaluation) {
             if (evaluation->table.bins != samples[i][0]->table.bins) {
@@ -144,13 +145,25 @@ std::vector<Problem> problems_of(const std::vector<std::vector<const Sample*>>& 
     return problems;
 }
 
+// Pairs of a chain's number and the scores of its evaluation rows.
+nb::list scores_of(const std::vector<EvaluationScores>& evaluated, int outputs) {
+    nb::list all;
+    for (const EvaluationScores& one : evaluated) {
+        NewArray<float, 2> scores({one.rows, static_cast<std::size_t>(outputs)});
+        std::copy(one.scores.begin(), one.scores.end(), scores.data.get());
+        all.append(nb::make_tuple(one.member, scores.release()));
+    }
+    return all;
+}
+
 TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& samples,
                             const std::vector<std::vector<const Sample*>>& evaluations,
                             const std::vector<const ChainRecipe*>& recipes, const std::vector<Array<std::uint64_t, 1>>& seeds,
-                            int threads, Progress progress) {
+                            int threads, Progress progress, bool losses_wanted, int round_trees,
+                            std::optional<RoundDone> round_done) {
+    if (round_trees < 1) throw std::invalid_argument("round_trees must be at least 1");
     const std::vector<Problem> problems = problems_of(samples, evaluations, recipes, seeds);
     const ChainRecipe& recipe = *recipes[0];
-    const bool evaluated = !evaluations[0].empty();
     std::size_t members = 0;
     for (const Problem& problem : problems) members += problem.seeds.size();
     const std::size_t trees = recipe.trees;
@@ -161,8 +174,8 @@ TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& sampl
     const auto leaves = static_cast<std::size_t>(recipe.leaf_count());
     NewArray<float, 4> leaf({members, trees, leaves, static_cast<std::size_t>(recipe.outputs)});
     NewArray<std::int32_t, 1> count({members});
-    NewArray<double, 2> losses({members, evaluated ? trees : 0});
-    std::fill_n(losses.data.get(), losses.size, std::nan(""));  // remains for trees that early stopping skips
+    NewArray<double, 2> losses({members, losses_wanted ? trees : 0});
+    std::fill_n(losses.data.get(), losses.size, std::nan(""));  // remains for trees that are not grown, and chains without evaluation rows
     std::exception_ptr failure;
     bool finished = false;
     {
@@ -178,8 +191,20 @@ TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& sampl
                 return false;
             }
         });
+        Rounds rounds{.trees = round_trees, .done = nullptr};
+        if (round_done) {
+            rounds.done = [&](int done, const std::vector<EvaluationScores>& evaluated) {
+                nb::gil_scoped_acquire acquire;
+                try {
+                    return nb::cast<bool>((*round_done)(done, scores_of(evaluated, recipe.outputs)));
+                } catch (...) {
+                    failure = std::current_exception();
+                    return false;
+                }
+            };
+        }
         finished = train(problems, threads, monitor,
-                         {feature.span(), threshold.span(), parent.span(), leaf.span(), count.span(), losses.span()});
+                         {feature.span(), threshold.span(), parent.span(), leaf.span(), count.span(), losses.span()}, rounds);
     }
     if (failure) std::rethrow_exception(failure);
     if (!finished) throw std::runtime_error("training was stopped");
@@ -205,7 +230,7 @@ void bind_training(nb::module_& module) {
     nb::class_<ChainRecipe>(module, "ChainRecipe")
         .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "trees"_a, "depth"_a, "leaves"_a,
              "learning_rate"_a, "l2"_a, "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "random_strength"_a,
-             "random_decay"_a, "patience"_a)
+             "random_decay"_a)
         .def_prop_ro("objective", [](const ChainRecipe& recipe) { return static_cast<int>(recipe.objective); })
         .def_ro("start", &ChainRecipe::start)
         .def_ro("trees", &ChainRecipe::trees)
@@ -219,13 +244,13 @@ void bind_training(nb::module_& module) {
         .def_ro("variance_guard", &ChainRecipe::variance_guard)
         .def_ro("structure_rows", &ChainRecipe::structure_rows)
         .def_ro("random_strength", &ChainRecipe::random_strength)
-        .def_ro("random_decay", &ChainRecipe::random_decay)
-        .def_ro("patience", &ChainRecipe::patience);
+        .def_ro("random_decay", &ChainRecipe::random_decay);
     nb::class_<Sample>(module, "Sample")
         .def(nb::init<Array<std::uint8_t, 2>, const Array<float, 1>&, const Array<float, 1>&, const Array<std::uint32_t, 1>&,
                       const Array<std::int32_t, 1>&>(),
              "bins"_a, "y"_a, "weight"_a, "keys"_a, "bin_counts"_a);
-    module.def("train", &train_members, "samples"_a, "evaluations"_a, "recipes"_a, "seeds"_a, "threads"_a, "progress"_a);
+    module.def("train", &train_members, "samples"_a, "evaluations"_a, "recipes"_a, "seeds"_a, "threads"_a, "progress"_a,
+               "losses"_a, "round_trees"_a, "round_done"_a.none());
     module.def("langevin_noise", &langevin_noise, "seed"_a, "tree"_a, "keys"_a, "output"_a);
 }
 

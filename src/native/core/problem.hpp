@@ -60,7 +60,6 @@ struct ChainRecipe {
     double structure_rows = 0.0;  // number of rows that choose the splits of each tree; 0 for all rows
     double random_strength = 0.0;  // noise on the scores of candidate splits, see training/random_strength.hpp
     double random_decay = 0.0;    // how fast that noise vanishes, per tree
-    int patience = 0;             // trees without a better evaluation loss before a chain stops; 0 for no early stopping
 
     bool guards_variance() const { return objective == Objective::normal && variance_guard > 0.0; }
     bool is_symmetric() const { return leaves == 0; }
@@ -74,7 +73,7 @@ struct TreeArrays {
     std::span<std::uint8_t> threshold;  // (members, trees, splits)
     std::span<std::uint8_t> parent;     // (members, trees, splits): the leaf that is split; empty for symmetric trees
     std::span<float> leaf;              // (members, trees, leaves, outputs)
-    std::span<std::int32_t> count;      // (members): number of trees to keep
+    std::span<std::int32_t> count;      // (members): number of trees grown
     std::span<double> evaluation;       // (members, trees): losses on the evaluation table; empty without one
 };
 

@@ -34,37 +34,50 @@ struct ChainOutput {
     std::uint8_t* threshold;
     std::uint8_t* parent;  // null for symmetric trees
     float* leaf;
-    std::int32_t* count;
-    double* evaluation;
+    double* evaluation;  // null if the loss is not measured
+};
+
+// What a chain carries from tree to tree. Everything else is computed anew for each tree, from its number and the seed.
+struct ChainState {
+    explicit ChainState(const TrainingContext& context)
+        : scores(padded(context.table.rows) * context.recipe.outputs, 0.0f) {
+        if (context.recipe.guards_variance()) leave_one_out.assign(padded(context.table.rows), 0.0f);
+        if (context.evaluation_table) {
+            evaluation_scores.assign(padded(context.evaluation_table->rows) * context.recipe.outputs, 0.0f);
+        }
+    }
+
+    std::vector<float> scores;             // (outputs, rows), as F / c^t and without the start
+    std::vector<float> leave_one_out;      // (rows): leave-one-out scores of the mean; empty without variance guard
+    std::vector<float> evaluation_scores;  // (outputs, evaluation rows)
+    int rescaled_at = 0;
+
+    // c^t since the scores were last rescaled.
+    double decay_after(const ChainRecipe& recipe, int trees) const {
+        return std::pow(1.0 - recipe.shrink * recipe.learning_rate, trees - rescaled_at);
+    }
 };
 
 template <class Layout>
 class Chain {
   public:
-    Chain(const TrainingContext& context, std::uint64_t seed, int threads, ChainOutput output)
-        : context_(context), recipe_(context.recipe), output_(output), rows_(padded(context.table.rows)),
-          gradients_(context, seed, threads), sample_(context, seed, threads),
-          leaf_values_(context, threads), scores_(rows_ * recipe_.outputs, 0.0f) {
+    Chain(const TrainingContext& context, std::uint64_t seed, int threads, ChainState& state, ChainOutput output)
+        : context_(context), recipe_(context.recipe), state_(state), output_(output), rows_(padded(context.table.rows)),
+          gradients_(context, seed, threads), sample_(context, seed, threads), leaf_values_(context, threads) {
         if (recipe_.is_symmetric()) {
             grower_.template emplace<SymmetricGrower<Layout>>(context, seed, threads);
         } else {
             grower_.template emplace<LeafwiseGrower<Layout>>(context, seed, threads);
         }
-        if (recipe_.guards_variance()) leave_one_out_.assign(rows_, 0.0f);
-        if (context.evaluation_table) {
-            const std::size_t n = padded(context.evaluation_table->rows);
-            evaluation_scores_.assign(n * recipe_.outputs, 0.0f);
-            block_losses_.resize(n / block);
-        }
+        if (context.evaluation_table) block_losses_.resize(padded(context.evaluation_table->rows) / block);
     }
 
-    void run(ThreadGroup group, TrainingMonitor& monitor, bool polls) {
-        double best_loss = HUGE_VAL;
-        int best_tree = -1;
-        int tree = 0;
-        for (; tree < recipe_.trees; ++tree) {
+    // Grows the trees from `first` to before `last`.
+    void run(ThreadGroup group, int first, int last, TrainingMonitor& monitor, bool polls) {
+        for (int tree = first; tree < last; ++tree) {
             rescale_scores(group, tree);
-            gradients_.compute(group, tree, scores(tree), leave_one_out_.empty() ? scores_.data() : leave_one_out_.data());
+            const float* mean_scores = state_.leave_one_out.empty() ? state_.scores.data() : state_.leave_one_out.data();
+            gradients_.compute(group, tree, scores(tree), mean_scores);
             group.barrier();
             sample_.prepare(group, tree, gradients_);
             if (group.rank == 0) leaf_values_.set_scale(gradients_);
@@ -72,17 +85,9 @@ class Chain {
             leaf_values_.sum(group, gradients_, splits(group));
             group.barrier();
             update_scores(group, tree);
-            if (context_.evaluation_table) {
-                const double loss = evaluate(group, tree);
-                if (loss < best_loss) {
-                    best_loss = loss;
-                    best_tree = tree;
-                }
-                if (recipe_.patience > 0 && tree - best_tree >= recipe_.patience) break;
-            }
+            if (output_.evaluation != nullptr && context_.evaluation_table) evaluate(group, tree);
             if (group.rank == 0) monitor.tree_done();
         }
-        if (group.rank == 0) *output_.count = recipe_.patience > 0 ? std::max(best_tree, 0) + 1 : tree;
     }
 
   private:
@@ -102,11 +107,11 @@ class Chain {
 
     static constexpr double min_decay = 0x1p-20;  // far from overflow, and so rare that rescaling costs nothing
 
-    // c^t since the scores were last rescaled. Every thread computes the same number.
-    double decay_after(int trees) const { return std::pow(1.0 - recipe_.shrink * recipe_.learning_rate, trees - rescaled_at_); }
+    // Every thread computes the same number.
+    double decay_after(int trees) const { return state_.decay_after(recipe_, trees); }
 
     Scores scores(int tree) const {
-        return {scores_.data(), rows_, recipe_.start.data(), static_cast<float>(decay_after(tree))};
+        return {state_.scores.data(), rows_, recipe_.start.data(), static_cast<float>(decay_after(tree))};
     }
 
     // Scores are stored as F / c^t. They are multiplied by c^t before its inverse could overflow single precision.
@@ -114,12 +119,12 @@ class Chain {
         const double decay = decay_after(tree);
         if (decay > min_decay) return;
         group.barrier();
-        for (auto* all : {&scores_, &leave_one_out_, &evaluation_scores_}) {
+        for (auto* all : {&state_.scores, &state_.leave_one_out, &state_.evaluation_scores}) {
             const std::size_t end = group.end(all->size());
             for (std::size_t i = group.begin(all->size()); i < end; ++i) (*all)[i] *= static_cast<float>(decay);
         }
         group.barrier();
-        if (group.rank == 0) rescaled_at_ = tree;
+        if (group.rank == 0) state_.rescaled_at = tree;
         group.barrier();
     }
 
@@ -127,14 +132,14 @@ class Chain {
         const LeafValues::Result leaves = leaf_values_.result();
         const float scale = static_cast<float>(1.0 / decay_after(tree + 1));
         if (group.rank == 0) store_tree(tree, splits(group), leaves.value);
-        if (!leave_one_out_.empty()) update_leave_one_out(group, leaves, scale, scores(tree));
+        if (!state_.leave_one_out.empty()) update_leave_one_out(group, leaves, scale, scores(tree));
         const std::size_t count = leaves.weight.size();
         std::vector<float> steps(leaves.value.size());  // by output, in the units of the stored scores
         for (std::size_t leaf = 0; leaf < count; ++leaf) {
             for (int k = 0; k < recipe_.outputs; ++k) steps[k * count + leaf] = scale * leaves.value[leaf * recipe_.outputs + k];
         }
         for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
-            update_block(leaf_values_.leaf() + b * block, steps, scores_.data() + b * block, rows_);
+            update_block(leaf_values_.leaf() + b * block, steps, state_.scores.data() + b * block, rows_);
         }
         if (!context_.evaluation_table) return;
         const Table& table = *context_.evaluation_table;
@@ -142,7 +147,7 @@ class Chain {
         std::uint8_t leaf[block];
         for (std::size_t b = group.begin(block_losses_.size()); b < group.end(block_losses_.size()); ++b) {
             splits.find_leaves_of(table, b * block, 1, recipe_, leaf);
-            update_block(leaf, steps, evaluation_scores_.data() + b * block, padded(table.rows));
+            update_block(leaf, steps, state_.evaluation_scores.data() + b * block, padded(table.rows));
         }
     }
 
@@ -176,7 +181,7 @@ class Chain {
             look_up(size.data(), count, leaf_values_.leaf() + row, leaf_size);
             const float* weight = gradients_.weight() + row;
             const float* y = context_.target.y.data() + row;
-            float* __restrict leave_one_out = leave_one_out_.data() + row;
+            float* __restrict leave_one_out = state_.leave_one_out.data() + row;
             for (std::size_t i = 0; i < block; ++i) {
                 const float one_copy = weight[i] < 1.0f ? weight[i] : 1.0f;
                 const float own_gradient = one_copy * (scores.at(0, row + i) - y[i]);
@@ -196,10 +201,10 @@ class Chain {
     }
 
     // The loss on the evaluation table. It is summed by blocks, so that the number of threads does not change it.
-    double evaluate(ThreadGroup group, int tree) {
+    void evaluate(ThreadGroup group, int tree) {
         const Table& table = *context_.evaluation_table;
         const Target& target = *context_.evaluation_target;
-        const Scores scores{evaluation_scores_.data(), padded(table.rows), recipe_.start.data(),
+        const Scores scores{state_.evaluation_scores.data(), padded(table.rows), recipe_.start.data(),
                             static_cast<float>(decay_after(tree + 1))};
         for (std::size_t b = group.begin(block_losses_.size()); b < group.end(block_losses_.size()); ++b) {
             double loss = 0.0;
@@ -213,24 +218,19 @@ class Chain {
         double loss = 0.0;
         for (const double part : block_losses_) loss += part;
         group.barrier();
-        loss /= target.total_weight;
-        if (group.rank == 0) output_.evaluation[tree] = loss;
-        return loss;
+        if (group.rank == 0) output_.evaluation[tree] = loss / target.total_weight;
     }
 
     const TrainingContext& context_;
     const ChainRecipe& recipe_;
+    ChainState& state_;
     ChainOutput output_;
     std::size_t rows_;
     Gradients gradients_;
     SplitSample<Layout> sample_;
     AnyGrower grower_;
     LeafValues leaf_values_;
-    std::vector<float> scores_;             // (outputs, rows), as F / c^t and without the start
-    std::vector<float> leave_one_out_;             // (rows): leave-one-out scores of the mean
-    std::vector<float> evaluation_scores_;  // (outputs, evaluation rows)
     std::vector<double> block_losses_;
-    int rescaled_at_ = 0;
 };
 
 }  // namespace epiboost

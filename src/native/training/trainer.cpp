@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -19,10 +20,26 @@ constexpr std::size_t min_rows_per_thread = 2048;  // with fewer rows, threads w
 // several times the memory.
 constexpr std::size_t max_parallel_gradients = std::size_t{1} << 23;
 
-// A chain to train.
+// The trees to grow in one round, from `first` to before `last`.
+struct Round {
+    int first;
+    int last;
+};
+
+// A chain to train. Its state exists from its first tree to its last, or to the end if it has evaluation rows.
 struct Member {
     const TrainingContext* context;
     std::uint64_t seed;
+    std::unique_ptr<ChainState> state;
+
+    ChainState& started() {
+        if (!state) state = std::make_unique<ChainState>(*context);
+        return *state;
+    }
+
+    void release_after(Round round) {
+        if (round.last == context->recipe.trees && !context->evaluation_table) state.reset();
+    }
 };
 
 struct BusyGuard {  // decrements the number of busy threads, also after an exception
@@ -38,27 +55,33 @@ void poll_until_done(TrainingMonitor& monitor, const std::atomic<int>& busy) {
     }
 }
 
-// Destination of a member's trees. Trees that are not grown because of early stopping have no splits and values of zero.
-ChainOutput output_of(const TreeArrays& trees, const ChainRecipe& recipe, std::size_t member) {
+// Marks the trees of a member as not grown: they have no splits and values of zero.
+void clear(const TreeArrays& trees, const ChainRecipe& recipe, std::size_t member) {
     const std::size_t first = member * recipe.trees;
     const auto splits = static_cast<std::size_t>(recipe.splits());
     const auto leaf_values = static_cast<std::size_t>(recipe.leaf_count()) * recipe.outputs;
     std::fill_n(trees.feature.data() + first * splits, recipe.trees * splits, std::uint16_t{0});
     std::fill_n(trees.threshold.data() + first * splits, recipe.trees * splits, std::uint8_t{255});
     std::fill_n(trees.leaf.data() + first * leaf_values, recipe.trees * leaf_values, 0.0f);
-    std::uint8_t* parent = recipe.is_symmetric() ? nullptr : trees.parent.data() + first * splits;
-    if (parent != nullptr) std::fill_n(parent, recipe.trees * splits, no_leaf);
+    if (!recipe.is_symmetric()) std::fill_n(trees.parent.data() + first * splits, recipe.trees * splits, no_leaf);
+}
+
+// Destination of a member's trees.
+ChainOutput output_of(const TreeArrays& trees, const ChainRecipe& recipe, std::size_t member) {
+    const std::size_t first = member * recipe.trees;
+    const auto splits = static_cast<std::size_t>(recipe.splits());
+    const auto leaf_values = static_cast<std::size_t>(recipe.leaf_count()) * recipe.outputs;
     return {trees.feature.data() + first * splits,
             trees.threshold.data() + first * splits,
-            parent,
+            recipe.is_symmetric() ? nullptr : trees.parent.data() + first * splits,
             trees.leaf.data() + first * leaf_values,
-            trees.count.data() + member,
-            trees.evaluation.data() + first};
+            trees.evaluation.empty() ? nullptr : trees.evaluation.data() + first};
 }
 
 // Trains members in parallel with one thread each. The calling thread polls the monitor until the last one is done.
 template <class Layout>
-void train_in_parallel(std::span<const Member> members, int threads, TrainingMonitor& monitor, const TreeArrays& trees) {
+void train_in_parallel(std::span<Member> members, Round round, int threads, TrainingMonitor& monitor,
+                       const TreeArrays& trees) {
     std::atomic<std::size_t> next{0};
     std::atomic<int> busy{threads};
     run_on_threads(threads, [&](int rank) {
@@ -67,8 +90,9 @@ void train_in_parallel(std::span<const Member> members, int threads, TrainingMon
             const BusyGuard guard{busy};
             for (std::size_t i; !monitor.stopped() && (i = next++) < members.size();) {
                 const TrainingContext& context = *members[i].context;
-                Chain<Layout> chain(context, members[i].seed, 1, output_of(trees, context.recipe, i));
-                chain.run(ThreadGroup{}, monitor, polls);
+                Chain<Layout> chain(context, members[i].seed, 1, members[i].started(), output_of(trees, context.recipe, i));
+                chain.run(ThreadGroup{}, round.first, round.last, monitor, polls);
+                members[i].release_after(round);
             }
         }
         if (polls) poll_until_done(monitor, busy);
@@ -77,13 +101,14 @@ void train_in_parallel(std::span<const Member> members, int threads, TrainingMon
 
 // Trains members in parallel with a group of threads each. `first` is the index of the first of these members.
 template <class Layout>
-void train_in_groups(std::span<const Member> members, std::size_t first, int group_size, TrainingMonitor& monitor,
+void train_in_groups(std::span<Member> members, std::size_t first, Round round, int group_size, TrainingMonitor& monitor,
                      const TreeArrays& trees) {
     std::deque<Chain<Layout>> chains;
     std::deque<Barrier> barriers;
     for (std::size_t i = 0; i < members.size(); ++i) {
         const TrainingContext& context = *members[i].context;
-        chains.emplace_back(context, members[i].seed, group_size, output_of(trees, context.recipe, first + i));
+        const ChainOutput output = output_of(trees, context.recipe, first + i);
+        chains.emplace_back(context, members[i].seed, group_size, members[i].started(), output);
         barriers.emplace_back(group_size);
     }
     const int threads = group_size * static_cast<int>(members.size());
@@ -94,7 +119,8 @@ void train_in_groups(std::span<const Member> members, std::size_t first, int gro
         {
             const BusyGuard guard{busy};
             try {
-                chains[rank / group_size].run(ThreadGroup{rank % group_size, group_size, &barrier}, monitor, polls);
+                const ThreadGroup group{rank % group_size, group_size, &barrier};
+                chains[rank / group_size].run(group, round.first, round.last, monitor, polls);
             } catch (const Barrier::Broken&) {  // the failed thread reports the error
             } catch (...) {
                 barrier.abandon();
@@ -103,16 +129,17 @@ void train_in_groups(std::span<const Member> members, std::size_t first, int gro
         }
         if (polls) poll_until_done(monitor, busy);
     });
+    for (Member& member : members) member.release_after(round);
 }
 
 // Trains one member per thread; members that remain share the threads in groups. Members of a huge table are trained one
 // after the other.
 template <class Layout>
-void train_members(std::span<const Member> members, int threads, TrainingMonitor& monitor, const TreeArrays& trees) {
+void train_members(std::span<Member> members, Round round, int threads, TrainingMonitor& monitor, const TreeArrays& trees) {
     const TrainingContext& context = *members[0].context;
     if (threads > 1 && context.table.rows * static_cast<std::size_t>(context.recipe.outputs) > max_parallel_gradients) {
         for (std::size_t i = 0; i < members.size() && !monitor.stopped(); ++i) {
-            train_in_groups<Layout>(members.subspan(i, 1), i, threads, monitor, trees);
+            train_in_groups<Layout>(members.subspan(i, 1), i, round, threads, monitor, trees);
         }
         return;
     }
@@ -122,16 +149,54 @@ void train_members(std::span<const Member> members, int threads, TrainingMonitor
     const std::size_t in_parallel = group_size > 1 ? members.size() - remaining : members.size();
     if (in_parallel > 0) {
         const int used = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), in_parallel));
-        train_in_parallel<Layout>(members.first(in_parallel), used, monitor, trees);
+        train_in_parallel<Layout>(members.first(in_parallel), round, used, monitor, trees);
     }
     if (in_parallel < members.size() && !monitor.stopped()) {
-        train_in_groups<Layout>(members.subspan(in_parallel), in_parallel, group_size, monitor, trees);
+        train_in_groups<Layout>(members.subspan(in_parallel), in_parallel, round, group_size, monitor, trees);
     }
+}
+
+// Chooses the layout of the histograms by the number of outputs.
+void train_round(std::span<Member> members, Round round, std::int64_t max_integer_weight, int threads, TrainingMonitor& monitor,
+                 const TreeArrays& trees) {
+    const int outputs = members[0].context->recipe.outputs;
+    if (outputs == 1) {
+        train_members<PackedOne>(members, round, threads, monitor, trees);
+    } else if (outputs == 2 && max_integer_weight <= PackedTwo::capacity) {
+        train_members<PackedTwo>(members, round, threads, monitor, trees);
+    } else if (outputs <= 3) {
+        train_members<Lanes<4>>(members, round, threads, monitor, trees);
+    } else if (outputs <= 7) {
+        train_members<Lanes<8>>(members, round, threads, monitor, trees);
+    } else if (outputs <= 15) {
+        train_members<Lanes<16>>(members, round, threads, monitor, trees);
+    } else {
+        train_members<Lanes<0>>(members, round, threads, monitor, trees);
+    }
+}
+
+// Scores of the evaluation rows after so many trees.
+std::vector<EvaluationScores> evaluation_scores(std::span<const Member> members, int trees) {
+    std::vector<EvaluationScores> all;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const TrainingContext& context = *members[i].context;
+        if (!context.evaluation_table) continue;
+        const ChainState& state = *members[i].state;
+        const std::size_t rows = context.evaluation_table->rows;
+        const int outputs = context.recipe.outputs;
+        const Scores scores{state.evaluation_scores.data(), padded(rows), context.recipe.start.data(),
+                            static_cast<float>(state.decay_after(context.recipe, trees))};
+        all.push_back({i, rows, std::vector<float>(rows * outputs)});
+        for (std::size_t row = 0; row < rows; ++row) {
+            for (int k = 0; k < outputs; ++k) all.back().scores[row * outputs + k] = scores.at(k, row);
+        }
+    }
+    return all;
 }
 
 }  // namespace
 
-bool train(std::span<const Problem> problems, int threads, TrainingMonitor& monitor, TreeArrays trees) {
+bool train(std::span<const Problem> problems, int threads, TrainingMonitor& monitor, TreeArrays trees, const Rounds& rounds) {
     std::deque<TrainingContext> contexts;
     std::vector<Member> members;
     std::int64_t max_integer_weight = 0;
@@ -143,25 +208,19 @@ bool train(std::span<const Problem> problems, int threads, TrainingMonitor& moni
             max_integer_weight = std::max(max_integer_weight, contexts.back().max_integer_weight());
         }
         for (std::size_t i = 0; i < problem.seeds.size(); ++i) {
-            members.push_back({&contexts[first + i % problem.samples.size()], problem.seeds[i]});
+            members.push_back({&contexts[first + i % problem.samples.size()], problem.seeds[i], nullptr});
         }
     }
-    const int outputs = problems[0].recipe->outputs;
-    const int workers = std::max(threads, 1);
-    if (outputs == 1) {
-        train_members<PackedOne>(members, workers, monitor, trees);
-    } else if (outputs == 2 && max_integer_weight <= PackedTwo::capacity) {
-        train_members<PackedTwo>(members, workers, monitor, trees);
-    } else if (outputs <= 3) {
-        train_members<Lanes<4>>(members, workers, monitor, trees);
-    } else if (outputs <= 7) {
-        train_members<Lanes<8>>(members, workers, monitor, trees);
-    } else if (outputs <= 15) {
-        train_members<Lanes<16>>(members, workers, monitor, trees);
-    } else {
-        train_members<Lanes<0>>(members, workers, monitor, trees);
+    const ChainRecipe& recipe = *problems[0].recipe;
+    for (std::size_t i = 0; i < members.size(); ++i) clear(trees, recipe, i);
+    for (Round round{0, 0}; round.last < recipe.trees;) {
+        round = {round.last, static_cast<int>(std::min<std::int64_t>(recipe.trees, std::int64_t{round.last} + rounds.trees))};
+        train_round(members, round, max_integer_weight, std::max(threads, 1), monitor, trees);
+        if (monitor.stopped()) return false;
+        std::fill(trees.count.begin(), trees.count.end(), round.last);
+        if (rounds.done && !rounds.done(round.last, evaluation_scores(members, round.last))) break;
     }
-    return !monitor.stopped();
+    return true;
 }
 
 }  // namespace epiboost

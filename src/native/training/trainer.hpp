@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -25,8 +27,22 @@ struct Problem {
     std::span<const std::uint64_t> seeds;
 };
 
-// Trains the chains of all problems, one per seed; the number of threads does not change the result. Returns false if the monitor
-// stopped it. Problems have the same number of trees, levels and outputs, the first has the most rows.
-bool train(std::span<const Problem> problems, int threads, TrainingMonitor& monitor, TreeArrays trees);
+// Scores of the evaluation rows of one chain.
+struct EvaluationScores {
+    std::size_t member;
+    std::size_t rows;
+    std::vector<float> scores;  // (rows, outputs)
+};
+
+// Training pauses after every round of so many trees. `done` gets the number of trees so far and the scores of all chains that
+// have evaluation rows; it returns false to end the training there.
+struct Rounds {
+    int trees = std::numeric_limits<int>::max();
+    std::function<bool(int, const std::vector<EvaluationScores>&)> done;
+};
+
+// Trains the chains of all problems, one per seed; the number of threads and the length of rounds do not change the trees. Returns
+// false if the monitor stopped it. Problems have the same number of trees, levels and outputs, the first has the most rows.
+bool train(std::span<const Problem> problems, int threads, TrainingMonitor& monitor, TreeArrays trees, const Rounds& rounds);
 
 }  // namespace epiboost

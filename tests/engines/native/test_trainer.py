@@ -35,7 +35,6 @@ def test_the_native_recipe_has_the_fields_of_the_python_recipe(core):
         structure_rows=11.0,
         random_strength=13.0,
         random_decay=14.0,
-        patience=12,
     )
     made = recipe.to_native()
     assert isinstance(made, core.ChainRecipe)
@@ -158,13 +157,60 @@ def negative_log_likelihood(objective, score, y):
     return np.log(np.exp(score).sum(axis=1)) - score[np.arange(len(y)), y.astype(int)]
 
 
-def test_early_stopping_keeps_the_trees_up_to_the_best_loss(core):
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_rounds_do_not_change_the_trees(core, objective):
+    sample, counts = small_table(objective, "one", missing=True)
+    evaluation, _ = small_table(objective, "one", missing=True, n=70, seed=1)
+    recipe = recipe_of(objective, trees=23, noise=0.3, shrink=0.4, subsample=0.7)
+    seeds = (1, 2, 3)
+    whole = train(core, sample, counts, recipe, seeds=seeds, evaluation=evaluation)
+    pauses = []
+
+    def go_on(trees, evaluated):
+        pauses.append((trees, [chain for chain, _ in evaluated]))
+        return True
+
+    paused = train(
+        core, sample, counts, recipe, seeds=seeds, threads=2, evaluation=evaluation, round_trees=5, round_done=go_on
+    )
+    for arrays in zip(whole, paused, strict=True):
+        np.testing.assert_array_equal(*arrays)
+    assert pauses == [(trees, [0, 1, 2]) for trees in (5, 10, 15, 20, 23)]
+
+
+def test_a_round_reports_the_scores_whose_loss_is_measured(core):
     sample, counts = small_table("normal", "one", missing=False)
     evaluation, _ = small_table("normal", "one", missing=False, n=70, seed=1)
-    recipe = recipe_of("normal", trees=300, noise=0.3)
-    *_, count, losses = train(core, sample, counts, recipe, evaluation=evaluation, patience=10)
-    assert 0 < count[0] < 300
-    assert losses[0, : count[0] + 10].argmin() == count[0] - 1
+    recipe = recipe_of("normal", trees=6, noise=0.3, shrink=0.4)
+    reported = {}
+    *_, losses = train(
+        core,
+        sample,
+        counts,
+        recipe,
+        evaluation=evaluation,
+        round_trees=2,
+        round_done=lambda *now: reported.update([now]) or True,
+    )
+    for trees, [(_, score)] in reported.items():
+        loss = negative_log_likelihood("normal", score.astype(float), evaluation[1])
+        assert losses[0, trees - 1] == pytest.approx(loss.mean(), rel=1e-5)
+
+
+def test_a_round_that_says_no_ends_the_training(core):
+    sample, counts = small_table("normal", "one", missing=False)
+    recipe = recipe_of("normal", trees=30)
+    whole = train(core, sample, counts, recipe)
+    *stopped, count, _ = train(core, sample, counts, recipe, round_trees=4, round_done=lambda trees, _: trees < 12)
+    assert count.tolist() == [12]
+    np.testing.assert_array_equal(stopped[0][:, :12], whole[0][:, :12])
+    np.testing.assert_array_equal(stopped[3][:, 12:], 0.0)
+
+
+def test_an_error_in_a_round_ends_the_training_with_it(core):
+    sample, counts = small_table("normal", "one", missing=False)
+    with pytest.raises(ZeroDivisionError):
+        train(core, sample, counts, recipe_of("normal", trees=30), round_trees=4, round_done=lambda *_: 1 / 0)
 
 
 def test_members_of_a_huge_table_do_not_depend_on_the_number_of_threads(core):

@@ -3,7 +3,7 @@
 ==================  ===================================================================================
 file                what it does
 ==================  ===================================================================================
-training            decides which chains to train, and trains them beside the members
+options             which chains to train
 tree_size           chooses the size of the trees by short chains
 distinct_rows       rows without repetitions, so that measurements do not depend on their order
 measurement         predicts each row by the chain that has not seen it, and measures the model

@@ -123,11 +123,15 @@ class OutOfFold:
         return of_recipe if self.n_trees is None else (self.n_trees,)
 
 
-def subsets_of(plan: OutOfFoldPlan, specs: Sequence[MemberSpec]) -> list[Subset]:
-    """Return the chains of a plan: one per fold, the repeated and the reduced one."""
+def subsets_of(plan: OutOfFoldPlan, specs: Sequence[MemberSpec], *, evaluated: bool = False) -> list[Subset]:
+    """Return the chains of a plan: one per fold, the repeated and the reduced one.
+
+    With ``evaluated``, all but the last predict the rows of their fold after each round.
+    """
     trains = (*plan.trains, *plan.extra_trains)
     usable = [train if train.size else plan.trains[0] for train in trains]
-    return [Subset(train, (spec,)) for train, spec in zip(usable, specs, strict=True)]
+    tests = (*plan.tests, plan.tests[0], None) if evaluated else (None,) * len(trains)
+    return [Subset(train, (spec,), test) for train, spec, test in zip(usable, specs, tests, strict=True)]
 
 
 def measure(
@@ -138,6 +142,7 @@ def measure(
     *,
     prefixes: tuple[int, ...] | None,
     stages: tuple[int, ...] | None,
+    is_virtual: bool,
 ) -> OutOfFold:
     """Measure the model by its out-of-fold chains.
 
@@ -151,14 +156,16 @@ def measure(
     table : array of shape (n, features)
         Training rows as numbers.
     prefixes : tuple of int or None
-        Tree counts of the members of a virtual ensemble.
+        Tree counts of the members of a virtual ensemble, or the one that early stopping has chosen.
     stages : tuple of int or None
         Tree counts among which a classifier chooses; None if it has no choice.
+    is_virtual : bool
+        Whether the ensemble is virtual.
     """
     tested = np.concatenate(plan.tests)
     chains = _Chains(plan, forests, table)
     if forests[0].family == "categorical":
-        return _measure_classes(chains, data, tested, prefixes, stages)
+        return _measure_classes(chains, data, tested, prefixes, stages, is_virtual=is_virtual)
     predictions = [one.mean(axis=0) for one in chains.predict(prefixes)]
     predicted = chains.out_of_fold(predictions)
     y, weight = data.y[tested], data.weight[tested]
@@ -167,7 +174,7 @@ def measure(
         return OutOfFold(predicted, float("nan"), score, None, np.empty(0))
     means = [one[:, 0] for one in chains.compared(predictions)]
     disagreement = measure_disagreement(plan, means, data.weight, lambda one, other: np.square(one - other))
-    if prefixes is not None:
+    if is_virtual:
         disagreement = disagreement.of_virtual()
     share = float(np.mean([len(train) for train in plan.trains])) / len(data.y)
     recalibration, variance = fit_normal(y, predicted[tested], weight, share, disagreement)
@@ -219,6 +226,8 @@ def _measure_classes(
     tested: AnyArray,
     prefixes: tuple[int, ...] | None,
     stages: tuple[int, ...] | None,
+    *,
+    is_virtual: bool,
 ) -> OutOfFold:
     """Choose the number of trees and the temperature of a classifier by out-of-fold loss."""
     codes, weight = data.y[tested].astype(np.int64), data.weight[tested]
@@ -234,7 +243,7 @@ def _measure_classes(
     predictions = [temper(one[best : best + 1], temperature)[0] for one in by_stage]
     predicted = chains.out_of_fold(predictions)
     disagreement = measure_disagreement(chains.plan, chains.compared(predictions), data.weight, information_distance)
-    if prefixes is not None:
+    if is_virtual:
         disagreement = disagreement.of_virtual()
     probability = predicted[tested]
     total = float(np.average(entr(probability).sum(axis=1), weights=weight))

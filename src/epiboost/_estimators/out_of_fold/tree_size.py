@@ -127,7 +127,6 @@ class ShortChains:
             learning_rate=_RATE,
             max_depth=size.max_depth,
             max_leaves=size.max_leaves,
-            early_stopping_rounds=None,
         )
         repeated, *specs = short.short_specs(self.seed, len(self._folds) + 1)
         subsets = [Subset(self.plan.trains[fold], (spec,)) for fold, spec in zip(self._folds, specs, strict=True)]

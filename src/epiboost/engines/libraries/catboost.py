@@ -31,7 +31,7 @@ from epiboost._boosting.rows import LearningRows
 from epiboost._boosting.step_sizes import StepSizes, step_sizes
 from epiboost._typing import AnyArray, Bytes, Floats, LibraryObject
 from epiboost.engines.base import Capabilities
-from epiboost.engines.libraries.chain import Chain, EarlyStopping
+from epiboost.engines.libraries.chain import Chain
 from epiboost.engines.libraries.engine import ChainTask, LibraryEngine, Settings, library_module
 from epiboost.engines.libraries.forest import BoosterForest
 from epiboost.engines.options import SAMPLE_WEIGHT, Options
@@ -238,17 +238,15 @@ def _columns(table: AnyArray, n_codes: Sequence[int]) -> LibraryObject:
 
 
 def _evaluated_chain(booster: LibraryObject, task: ChainTask) -> Chain:
-    """Return the chain with its evaluation loss after each tree, truncated where early stopping would have stopped."""
+    """Return the chain with its evaluation loss after each tree."""
     rows, spec, threads = task.objective.rows, task.objective.spec, task.settings["thread_count"]
     if rows.evaluation is None:
         return Chain(booster, spec.n_estimators, [])
     table, y, weight = rows.evaluation
-    stopping = EarlyStopping(spec.patience)
     pool = task.library.Pool(_columns(table, rows.n_codes), thread_count=threads)
     stages = booster.staged_predict(pool, prediction_type="RawFormulaVal", thread_count=threads)
+    losses = []
     for end, raw in enumerate(stages, start=1):
         scores = raw.reshape(len(y), -1) * task.objective.steps.decay ** (end - booster.tree_count_)
-        stopping.add(rows.objective.loss(scores, y, weight))
-        if stopping.should_stop:
-            break
-    return Chain(booster, stopping.trees_in_use(spec.n_estimators), stopping.losses)
+        losses.append(rows.objective.loss(scores, y, weight))
+    return Chain(booster, spec.n_estimators, losses)

@@ -200,9 +200,9 @@ class LightGBMEngine(LibraryEngine):
         train, evaluation = task.prepared
         settings = {**task.settings, "objective": "none", "num_class": len(task.objective.rows.objective.start)}
         growing = _GrowingChain(task.library.Booster(settings, train), evaluation, task.objective, settings)
-        count, losses = grow_chain(task.objective, growing.step, growing.evaluation_scores, task.report_trees)
+        losses = grow_chain(task.objective, growing.step, growing.evaluation_scores, task.report_trees)
         booster = task.library.Booster(model_str=growing.booster.model_to_string())  # without the training rows
-        return _LightGBMChain(booster, count, losses, growing.iterations, growing.uniform)
+        return _LightGBMChain(booster, task.objective.spec.n_estimators, losses, growing.iterations, growing.uniform)
 
     def _extra_arrays(self, chains: Sequence[Chain]) -> dict[str, AnyArray]:
         trained = [chain for chain in chains if isinstance(chain, _LightGBMChain)]

@@ -3,7 +3,7 @@
 A chain is a pure function of a binned table, a recipe and a seed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from epiboost.distributed.members import fan_out
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import BinnedRows
 from epiboost.engines.native.split_rows import split_rows
+from epiboost.engines.rounds import Rounds
 
 _UNBOUNDED = 255  # levels: a leaf-wise tree has at most 255 leaves, so none is deeper
 
@@ -55,8 +56,6 @@ class ChainRecipe:
         Number of rows that choose the splits of each tree; 0 for all rows.
     random_strength, random_decay : float
         Noise on the scores of candidate splits, and how fast it vanishes, per tree.
-    patience : int
-        Trees without a better evaluation loss before the chain stops; 0 for no early stopping.
     """
 
     objective: int
@@ -73,7 +72,6 @@ class ChainRecipe:
     structure_rows: float
     random_strength: float
     random_decay: float
-    patience: int
 
     @classmethod
     def of(cls, spec: MemberSpec, objective: Objective, steps: StepSizes) -> "ChainRecipe":
@@ -93,7 +91,6 @@ class ChainRecipe:
             structure_rows=float(split_rows(spec, len(objective.start)) or 0),
             random_strength=spec.random_strength,
             random_decay=spec.learning_rate,
-            patience=spec.patience or 0,
         )
 
     def to_native(self) -> NativeRecipe:
@@ -111,9 +108,9 @@ class Trees(NamedTuple):
         The leaf that each split of a leaf-wise tree divides; no columns for symmetric trees.
     leaf : array of shape (members, trees, leaves, outputs)
     n_trees : array of shape (members,)
-        Number of trees to keep.
+        Number of trees grown.
     losses : array of shape (members, trees)
-        Losses on the evaluation rows; no columns without such rows.
+        Losses on the evaluation rows; no columns if they are not measured.
     """
 
     feature: AnyArray
@@ -142,6 +139,8 @@ class ChainTable:
     seeds : array of shape (chains,)
     bootstrap : bool
         Whether each chain is trained on a bootstrap sample of the rows.
+    objective : Objective
+        Of which scores are parameters.
     """
 
     tables: tuple[Bytes, ...]
@@ -152,6 +151,7 @@ class ChainTable:
     recipe: ChainRecipe
     seeds: AnyArray
     bootstrap: bool
+    objective: Objective
 
     def samples(self) -> list[Sample]:
         """Return the rows of each order, or the bootstrap sample of each chain, as objects of the native core."""
@@ -188,23 +188,48 @@ def chain_table(
     y, weight = rows.objective.encode(rows.y).astype(np.float32), rows.weight.astype(np.float32)
     recipe = ChainRecipe.of(specs[0], rows.objective, steps)
     seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
-    return ChainTable(tuple(rows.tables), y, weight, rows.bins.counts, held_out, recipe, seeds, specs[0].bootstrap)
+    bootstrap, objective = specs[0].bootstrap, rows.objective
+    return ChainTable(tuple(rows.tables), y, weight, rows.bins.counts, held_out, recipe, seeds, bootstrap, objective)
 
 
-def train_here(tables: list[ChainTable], threads: int, progress: Progress) -> list[Trees]:
+def train_here(tables: list[ChainTable], threads: int, progress: Progress, rounds: Rounds | None = None) -> list[Trees]:
     """Train the chains of all tables side by side with threads of this machine; the list is emptied.
 
-    The caller should hold no other reference to the tables: with large ones each copy counts.
+    The caller should hold no other reference to the tables: with large ones each copy counts. The loss after each tree
+    is measured if the first table has evaluation rows.
     """
     sizes = [len(table.seeds) for table in tables]
     total = sum(len(table.seeds) * table.recipe.trees for table in tables)
+    has_losses = tables[0].evaluation is not None
+    round_done = None if rounds is None else _round_callback(rounds, sizes, [table.objective for table in tables])
     problems = [_problem(tables.pop(0)) for _ in sizes]
     together = native().train(
-        *zip(*problems, strict=True), threads=threads, progress=lambda done: progress(done, total)
+        *zip(*problems, strict=True),
+        threads=threads,
+        progress=lambda done: progress(done, total),
+        losses=has_losses,
+        round_trees=problems[0][2].trees if rounds is None else rounds.trees,
+        round_done=round_done,
     )
     progress(total, total)
     ends = np.cumsum(sizes)[:-1]
     return [Trees(*parts) for parts in zip(*(np.split(array, ends) for array in together), strict=True)]
+
+
+def _round_callback(
+    rounds: Rounds, sizes: Sequence[int], objectives: Sequence[Objective]
+) -> Callable[[int, list[tuple[int, AnyArray]]], bool]:
+    """Return the callback of the native core, which is given the scores of the evaluation rows of single chains."""
+    table_of = np.repeat(np.arange(len(sizes)), sizes)
+
+    def go_on(n_trees: int, evaluated: list[tuple[int, AnyArray]]) -> bool:
+        predicted: list[list[Floats]] = [[] for _ in sizes]
+        for chain, scores in evaluated:
+            table = int(table_of[chain])
+            predicted[table].append(objectives[table].parameters(scores.astype(np.float64)))
+        return not rounds.done(n_trees, [np.stack(chains) if chains else None for chains in predicted])
+
+    return go_on
 
 
 def train_on_cluster(tables: list[ChainTable], progress: Progress) -> list[Trees]:

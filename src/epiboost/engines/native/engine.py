@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar
 
+import numpy as np
+
 from epiboost._binning.bins import Bins
 from epiboost._boosting.recipe import ON_CLUSTER, MemberSpec, thread_count
 from epiboost._boosting.step_sizes import step_sizes
@@ -15,6 +17,7 @@ from epiboost.engines.native.chains import chain_table, forest_of, train_here, t
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.quick_trees import QuickTrees
 from epiboost.engines.native.rows import bin_evaluation, bin_numbers, bin_rows
+from epiboost.engines.rounds import Rounds, evaluation_rows, replay
 
 _MAX_CLASSES = 1024  # the native core keeps the scores of a row on the stack
 
@@ -51,15 +54,38 @@ class NativeEngine:
         Subsets of a table of numbers share its bins. Categories are encoded for each subset anew, because their
         statistics depend on the target.
         """
-        if not any(data.n_codes):
+        return self._fit_all(self._tasks(data, specs, subsets), progress)
+
+    def fit_rounds(
+        self,
+        data: Dataset,
+        specs: Sequence[MemberSpec],
+        subsets: Sequence[Subset],
+        progress: Progress,
+        rounds: Rounds,
+    ) -> list[NativeForest]:
+        """Train as `fit_subsets`, in rounds; workers of a cluster train whole chains."""
+        if self.n_jobs != ON_CLUSTER:
+            return self._fit_all(self._tasks(data, specs, subsets), progress, rounds)
+        evaluations = evaluation_rows(data, specs, subsets)
+        forests = self._fit_all(self._tasks(data, specs, subsets), progress)
+        replay(forests, evaluations, rounds)
+        return forests
+
+    def _tasks(
+        self, data: Dataset, specs: Sequence[MemberSpec], subsets: Sequence[Subset]
+    ) -> list[tuple[Dataset, Sequence[MemberSpec]]]:
+        """Return the data and the specs of all rows, if there are specs, and of each subset."""
+        if subsets and not any(data.n_codes):
             max_bins = subsets[0].specs[0].max_bins
             table = bin_numbers(data, max_bins, thread_count(self.n_jobs), self.given_bins(max_bins))
             data = replace(data, X=table)
         tasks = [(data, specs)] if specs else []
-        tasks += [(data.take(subset.rows), subset.specs) for subset in subsets]
-        return self._fit_all(tasks, progress)
+        return tasks + [(_subset_data(data, subset), subset.specs) for subset in subsets]
 
-    def _fit_all(self, tasks: list[tuple[Dataset, Sequence[MemberSpec]]], progress: Progress) -> list[NativeForest]:
+    def _fit_all(
+        self, tasks: list[tuple[Dataset, Sequence[MemberSpec]]], progress: Progress, rounds: Rounds | None = None
+    ) -> list[NativeForest]:
         """Train the chains of all tasks side by side; the list is emptied, so that tables are freed early."""
         threads = thread_count(self.n_jobs)
         tables, unfinished = [], []
@@ -76,7 +102,7 @@ class NativeEngine:
             tables.append(chain_table(rows, evaluation, specs, steps))
             unfinished.append((rows.bins, rows.objective, steps, rows.encoding))
             del data, rows, evaluation  # the trainer gets the only reference to the bins
-        train = train_on_cluster if self.n_jobs == ON_CLUSTER else partial(train_here, threads=threads)
+        train = train_on_cluster if self.n_jobs == ON_CLUSTER else partial(train_here, threads=threads, rounds=rounds)
         return [
             forest_of(trees, bins, objective, steps, n_jobs=self.n_jobs, encoding=encoding)
             for trees, (bins, objective, steps, encoding) in zip(
@@ -87,3 +113,12 @@ class NativeEngine:
     def given_bins(self, max_bins: int) -> Bins | None:
         """Return the bins of the given borders, or None."""
         return None if self.borders is None else Bins.of(self.borders, max_bins)
+
+
+def _subset_data(data: Dataset, subset: Subset) -> Dataset:
+    """Return the rows of a subset; those that are only predicted have any target."""
+    rows = data.take(subset.rows)
+    if subset.evaluation is None:
+        return replace(rows, evaluation=None)
+    predicted = data.take(subset.evaluation)
+    return replace(rows, evaluation=replace(predicted, y=np.full(len(predicted.y), rows.y[0]), evaluation=None))

@@ -67,7 +67,6 @@ class QuickTrees:
             temperature=None,
             random_strength=0.0,
             bootstrap=False,
-            patience=None,
         )
         rows = bin_numeric_rows(data, spec.max_bins, self.threads)
         steps = step_sizes(spec, rows.objective, float(rows.weight.sum()))

@@ -198,10 +198,10 @@ class XGBoostEngine(LibraryEngine):
             raw: AnyArray = booster.predict(evaluation, output_margin=True)
             return raw
 
-        count, losses = grow_chain(task.objective, step, evaluation_scores, task.report_trees)
+        losses = grow_chain(task.objective, step, evaluation_scores, task.report_trees)
         trained = task.library.Booster()
         trained.load_model(bytearray(booster.save_raw("ubj")))  # without the training rows
-        return Chain(trained, count, losses)
+        return Chain(trained, task.objective.spec.n_estimators, losses)
 
 
 def _columns(table: AnyArray, n_codes: Sequence[int]) -> dict[str, Any]:

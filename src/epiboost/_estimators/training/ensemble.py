@@ -1,0 +1,133 @@
+"""From training rows to a trained ensemble: folds, rows held out, capacity, training."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from epiboost._boosting.capacity import Capacity
+from epiboost._boosting.out_of_fold import OutOfFoldPlan
+from epiboost._boosting.parameter_checks import is_auto
+from epiboost._boosting.recipe import Recipe
+from epiboost._estimators.capacity import choose_capacity
+from epiboost._estimators.out_of_fold.options import OutOfFoldOptions, plan_for
+from epiboost._estimators.reference_rows import ChosenRows
+from epiboost._estimators.training.history import StoppingRows
+from epiboost._estimators.training.rounds import Callback, RoundObserver
+from epiboost._estimators.training.run import Trained, TrainingRun
+from epiboost._estimators.training.stopping import StoppingOptions, hold_out
+from epiboost._estimators.training_rows import TrainingRows
+from epiboost._inputs.schema import ColumnSchema
+from epiboost._progress import progress_bar
+from epiboost._typing import AnyArray, LibraryObject
+from epiboost.engines.base import Engine
+from epiboost.engines.rounds import RoundsEngine
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainedEnsemble:
+    """A trained ensemble.
+
+    Attributes
+    ----------
+    trained : Trained
+    capacity : Capacity
+    schema : ColumnSchema
+        With the ranges of the training rows.
+    chosen : ChosenRows or None
+        Training rows that the model is to keep.
+    kept : array of bool of shape (given rows,)
+        Which of the rows that `fit` was given were trained on.
+    n_rows : int
+        Their number.
+    """
+
+    trained: Trained
+    capacity: Capacity
+    schema: ColumnSchema
+    chosen: ChosenRows | None
+    kept: AnyArray
+    n_rows: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EnsembleTraining:
+    """What the parameters of an estimator say about training.
+
+    Attributes
+    ----------
+    engine : Engine
+    recipe : Recipe
+    seed : int
+    folds : "auto", int, splitter or iterable of (train, test)
+        The parameter ``out_of_fold``.
+    keep_folds : bool
+    stopping : StoppingOptions
+    callbacks : sequence of callables
+    n_reference_rows : int
+        Largest number of training rows that the model keeps.
+    verbose : int
+    """
+
+    engine: Engine
+    recipe: Recipe
+    seed: int
+    folds: LibraryObject
+    keep_folds: bool
+    stopping: StoppingOptions
+    callbacks: Sequence[Callback]
+    n_reference_rows: int
+    verbose: int
+
+    def __call__(self, handed_over: list[TrainingRows]) -> TrainedEnsemble:
+        """Train on the only entry of a list, which is emptied, so that the engine can free a large table."""
+        rows = handed_over.pop()
+        held_out = None
+        if self.stopping.validation_fraction is not None:
+            held_out = hold_out(rows, self.stopping.fraction, self.seed)
+            rows = rows if self.stopping.refit else held_out
+        plan = plan_for(OutOfFoldOptions(self.folds, self.keep_folds, rows.groups, rows.kept), self.recipe, rows.data)
+        stopped_by = self._stopped_by(rows, plan)
+        if stopped_by == "validation" and held_out is None:
+            held_out = hold_out(rows, self.stopping.fraction, self.seed)
+            rows = rows if self.stopping.refit else held_out
+        schema = rows.schema.with_ranges(rows.data.X) if isinstance(rows.data.X, np.ndarray) else rows.schema
+        chosen = self._chosen_rows(rows, schema)
+        verbose = bool(self.verbose)
+        capacity = choose_capacity(self.engine, rows.data, self.recipe, self.seed, plan, verbose=verbose)
+        history = None
+        if stopped_by == "validation" and self.stopping.refit and held_out is not None:
+            first = self._run(held_out, capacity, None, stopped_by)
+            stopped_by, history = None, first.history
+            n_trees = int(first.forest.n_trees[0]) if first.prefixes is None else first.prefixes[-1]
+            capacity = replace(capacity, n_estimators=n_trees)
+        kept, n_rows = rows.kept, len(rows.data.X)
+        trained = self._run(rows, capacity, plan, stopped_by)
+        if history is not None:
+            trained = replace(trained, history=history)
+        return TrainedEnsemble(trained, capacity, schema, chosen, kept, n_rows)
+
+    def _run(
+        self, rows: TrainingRows, capacity: Capacity, plan: OutOfFoldPlan | None, stopped_by: StoppingRows | None
+    ) -> Trained:
+        recipe = self.recipe.with_capacity(capacity)
+        log_every = self.verbose if self.verbose > 1 else 0
+        observer = RoundObserver(rows.data, recipe, plan, stopped_by, self.callbacks, log_every)
+        run = TrainingRun(self.engine, recipe, self.seed, plan, self.keep_folds and plan is not None, observer)
+        with progress_bar("Training", enabled=self.verbose == 1) as progress:
+            return run([rows.data], progress)
+
+    def _stopped_by(self, rows: TrainingRows, plan: OutOfFoldPlan | None) -> StoppingRows | None:
+        n_rows = float(rows.data.weight.sum()) if len(rows.data.weight) else len(rows.data.X)
+        return self.stopping.rows(
+            has_folds=plan is not None,
+            has_auto_length=is_auto(self.recipe.n_estimators) and self.recipe.ensemble != "virtual",
+            stops_early=isinstance(self.engine, RoundsEngine),
+            n_rows=n_rows,
+        )
+
+    def _chosen_rows(self, rows: TrainingRows, schema: ColumnSchema) -> ChosenRows | None:
+        if schema.ranges is None:
+            return None
+        groups = None if rows.groups is None else rows.groups[rows.kept]
+        return ChosenRows.of(rows.data, schema.ranges, self.n_reference_rows, groups)

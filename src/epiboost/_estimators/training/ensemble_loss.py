@@ -1,0 +1,61 @@
+"""The loss of an ensemble: on rows that no member has seen, or as estimated from its out-of-fold chains."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from epiboost._boosting.out_of_fold import OutOfFoldPlan
+from epiboost._estimators.out_of_fold.categorical import fit_temperature_above_one
+from epiboost._inputs.dataset import Dataset
+from epiboost._posterior.mixture import mixture_logpdf
+from epiboost._typing import Floats
+
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+def mixture_loss(parameters: Floats, data: Dataset) -> float:
+    """Return the mean negative log-likelihood of rows by the mixture of the members.
+
+    Parameters
+    ----------
+    parameters : array of shape (members, n, outputs)
+        Class probabilities, means and variances, or means alone, whose loss is the mean squared error.
+    data : Dataset
+        The rows.
+    """
+    if data.n_classes:
+        probability = parameters.mean(axis=0)[np.arange(len(data.y)), data.y.astype(np.int64)]
+        losses = -np.log(np.maximum(probability, _TINY))
+    elif parameters.shape[2] == 1:
+        losses = np.square(parameters[:, :, 0].mean(axis=0) - data.y)
+    else:
+        losses = -mixture_logpdf(parameters, data.y)
+    return float(np.average(losses, weights=data.weight))
+
+
+def out_of_fold_loss(predicted: Sequence[Floats], plan: OutOfFoldPlan, data: Dataset, n_members: int) -> float:
+    """Return the loss of an ensemble as estimated from its out-of-fold chains.
+
+    For classes it is the negative log-likelihood at the best temperature, by which the number of trees is chosen, too.
+    For numbers it is the mean squared error less what averaging gains: the variance between two seeds, (1 - 1/M) times.
+    Likelihood would not do: the variance of a single chain is too small from an early tree on, that of the recalibrated
+    ensemble is not.
+
+    Parameters
+    ----------
+    predicted : sequence of arrays of shape (n, outputs)
+        Predictions of each fold's rows by its chain, then those of the first fold by the chain with another seed.
+    plan : OutOfFoldPlan
+    data : Dataset
+        All training rows.
+    n_members : int
+    """
+    tested = np.concatenate(plan.tests)
+    y, weight = data.y[tested], data.weight[tested]
+    *folds, repeated = predicted
+    together = np.concatenate(folds)
+    if data.n_classes:
+        return fit_temperature_above_one(together, y.astype(np.int64), weight)[1]
+    error = np.average(np.square(together[:, 0] - y), weights=weight)
+    between = 0.5 * np.average(np.square(folds[0][:, 0] - repeated[:, 0]), weights=data.weight[plan.tests[0]])
+    return float(error - (1.0 - 1.0 / n_members) * between)

@@ -1,0 +1,115 @@
+"""Trains the members of an ensemble, and the out-of-fold chains beside them."""
+
+from dataclasses import dataclass
+
+from epiboost._boosting.out_of_fold import OutOfFoldPlan
+from epiboost._boosting.recipe import Recipe
+from epiboost._boosting.truncation import stages_of
+from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
+from epiboost._estimators.out_of_fold.distinct_rows import DistinctRows, numbers_of
+from epiboost._estimators.out_of_fold.measurement import OutOfFold, measure, subsets_of
+from epiboost._estimators.training.history import TrainingHistory
+from epiboost._estimators.training.rounds import RoundObserver
+from epiboost._inputs.dataset import Dataset
+from epiboost._progress import Progress
+from epiboost.engines.base import Engine, Forest, fit_subsets
+from epiboost.engines.rounds import fit_rounds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """What a training gives.
+
+    Attributes
+    ----------
+    forest : Forest
+        The members.
+    out_of_fold : OutOfFold or None
+    prefixes : tuple of int or None
+        Tree counts at which chains predict; None for all trees.
+    history : TrainingHistory or None
+    """
+
+    forest: Forest
+    out_of_fold: OutOfFold | None
+    prefixes: tuple[int, ...] | None
+    history: TrainingHistory | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingRun:
+    """How to train an ensemble.
+
+    Attributes
+    ----------
+    engine : Engine
+    recipe : Recipe
+        With numbers in place of "auto".
+    seed : int
+    plan : OutOfFoldPlan or None
+    keep_folds : bool
+        Whether the out-of-fold chains are kept.
+    observer : RoundObserver
+    """
+
+    engine: Engine
+    recipe: Recipe
+    seed: int
+    plan: OutOfFoldPlan | None
+    keep_folds: bool
+    observer: RoundObserver
+
+    def __call__(self, handed_over: list[Dataset], progress: Progress) -> Trained:
+        """Train on the only dataset of a list, which is emptied, so that the engine can free a large table."""
+        specs, observer = self.recipe.specs(self.seed), self.observer
+        if self.plan is None and not observer.is_needed:
+            return Trained(self.engine.fit(handed_over.pop(), specs, progress), None, self.recipe.prefixes, None)
+        data = handed_over.pop()
+        if self.plan is None:
+            (forest,) = fit_rounds(self.engine, data, specs, [], progress, observer.rounds)
+            n_used = observer.n_used
+            return Trained(forest, None, self._prefixes(forest, n_used), observer.history(n_used))
+        return self._with_folds(data, self.plan, progress)
+
+    def _with_folds(self, data: Dataset, plan: OutOfFoldPlan, progress: Progress) -> Trained:
+        if self.keep_folds and not data.n_classes and not self.engine.capabilities.variance:
+            message = "keep_folds=True is for members that predict a distribution; these predict a mean alone"
+            raise ValueError(message)
+        observer, specs = self.observer, self.recipe.specs(self.seed)
+        chain_specs = self.recipe.out_of_fold_specs(self.seed, len(plan.trains) + len(plan.extra_trains))
+        subsets = subsets_of(plan, chain_specs, evaluated=observer.evaluates_folds)
+        if observer.is_needed:
+            forest, *forests = fit_rounds(self.engine, data, specs, subsets, progress, observer.rounds)
+        else:
+            forest, *forests = fit_subsets(self.engine, data, specs, subsets, progress)
+        prefixes = self._prefixes(forest, observer.n_used)
+        distinct = DistinctRows.of(plan, numbers_of(data.X), data.y)
+        own_plan, own_data = distinct.of_plan(plan), distinct.of_data(data)
+        own_table = numbers_of(own_data.X)
+        measured = measure(
+            own_plan,
+            forests,
+            own_data,
+            own_table,
+            prefixes=prefixes,
+            stages=self._stages(observer.n_used),
+            is_virtual=self.recipe.prefixes is not None,
+        )
+        in_use = measured.prefixes(prefixes)
+        if self.keep_folds:
+            kept = FoldChains.of(own_plan, forests[: len(plan.tests)], own_data, own_table, in_use)
+            measured = measured.with_chains(kept)
+        n_used = observer.n_used if in_use is None else in_use[-1]
+        return Trained(forest, measured.of_rows(distinct.number), in_use, observer.history(n_used))
+
+    def _prefixes(self, forest: Forest, n_used: int) -> tuple[int, ...] | None:
+        """Return the tree counts of virtual members, or where chains are truncated."""
+        if self.recipe.prefixes is not None:
+            return self.recipe.prefixes
+        return (n_used,) if n_used < int(forest.n_trees.max()) else None
+
+    def _stages(self, n_used: int) -> tuple[int, ...] | None:
+        """Return the tree counts among which a classifier chooses; None if it has no choice."""
+        can_choose = self.engine.capabilities.prefixes and self.recipe.prefixes is None
+        chosen = self.observer.stopped_by in {"eval_set", "validation"}
+        return stages_of(n_used) if can_choose and not chosen else None
