@@ -94,9 +94,9 @@ class NativeModule(Protocol):
         *,
         threads: int,
         progress: Callable[[int], None],
-        losses: bool,
-        round_trees: int,
-        round_done: Callable[[int, list[tuple[int, AnyArray]]], bool] | None,
+        losses: bool = False,
+        round_trees: int = 2**31 - 1,
+        round_done: Callable[[int, list[tuple[int, AnyArray]]], bool] | None = None,
     ) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray, Floats]:
         """Train one chain per seed; return features, thresholds, parents, leaf values, tree counts and losses."""
 

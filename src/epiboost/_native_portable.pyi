@@ -139,10 +139,10 @@ def train(
     seeds: Sequence[Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)]],
     threads: int,
     progress: Callable[[int], None],
-    losses: bool,
-    round_trees: int,
+    losses: bool = False,
+    round_trees: int = 2147483647,
     round_done: Callable[[int, list[tuple[int, Annotated[NDArray[numpy.float32], dict(shape=(None, None))]]]], bool]
-    | None,
+    | None = None,
 ) -> tuple[
     Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None))],
     Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))],

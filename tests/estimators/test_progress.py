@@ -1,12 +1,14 @@
-"""Progress bars are drawn at a terminal only."""
+"""Progress is a bar on a terminal and in a notebook, and lines of a log elsewhere."""
 
 import io
+import logging
 import sys
 from contextlib import redirect_stderr
+from types import SimpleNamespace
 
 import pytest
 
-from epiboost._progress import no_progress, progress_bar
+from epiboost._progress import progress_bar
 
 
 class Terminal(io.StringIO):
@@ -52,15 +54,37 @@ def test_a_disabled_progress_bar_draws_nothing(terminal):
     assert terminal.getvalue() == ""
 
 
-def test_nothing_is_drawn_when_standard_error_is_not_a_terminal():
+def test_lines_are_logged_when_standard_error_is_not_a_terminal(caplog):
+    stream = io.StringIO()
+    with caplog.at_level(logging.INFO, logger="epiboost"):
+        draw_all(stream)
+    assert stream.getvalue() == ""
+    assert len(caplog.records) == 10
+    assert caplog.records[-1].getMessage().startswith("Training: 100 of 100 trees, ")
+
+
+def test_lines_go_to_standard_error_in_a_program_without_logging(monkeypatch):
+    monkeypatch.setattr(logging.Logger, "hasHandlers", lambda _self: False)
     stream = io.StringIO()
     draw_all(stream)
-    assert stream.getvalue() == ""
+    assert stream.getvalue().count("\n") == 10
 
 
-def test_a_process_without_standard_error_draws_nothing():
+def test_a_process_without_standard_error_draws_nothing(monkeypatch):
+    monkeypatch.setattr(logging.Logger, "hasHandlers", lambda _self: False)
     with redirect_stderr(None), progress_bar("Training") as report:
-        assert report is no_progress
+        report(1, 1)
+
+
+def test_a_notebook_shows_a_bar_that_is_updated(monkeypatch):
+    shown = []
+    handle = SimpleNamespace(update=shown.append)
+    display = SimpleNamespace(HTML=str, display=lambda _html, **_options: handle)
+    shell = type("ZMQInteractiveShell", (), {})
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=shell, display=display))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    draw_all(io.StringIO())
+    assert shown[-1].startswith("<progress value='100' max='100'></progress> Training 100 of 100 trees")
 
 
 @pytest.mark.parametrize("hidden", [None, "rich.progress"])

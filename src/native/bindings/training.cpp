@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -250,7 +251,7 @@ void bind_training(nb::module_& module) {
                       const Array<std::int32_t, 1>&>(),
              "bins"_a, "y"_a, "weight"_a, "keys"_a, "bin_counts"_a);
     module.def("train", &train_members, "samples"_a, "evaluations"_a, "recipes"_a, "seeds"_a, "threads"_a, "progress"_a,
-               "losses"_a, "round_trees"_a, "round_done"_a.none());
+               "losses"_a = false, "round_trees"_a = std::numeric_limits<int>::max(), "round_done"_a = nb::none());
     module.def("langevin_noise", &langevin_noise, "seed"_a, "tree"_a, "keys"_a, "output"_a);
 }
 
