@@ -92,6 +92,10 @@ class Categories:
         """Return the values that have one of the codes."""
         return Categories(tuple(self.values[code] for code in np.unique(codes[codes >= 0]).astype(int)), self.kind)
 
+    def code(self, value: Value) -> float:
+        """Return the code of text, or of a whole number: from 0 for known values, -1 for unseen ones."""
+        return self._codes.get(value, UNSEEN)
+
     def encode(self, column: FactorizedColumn, name: str) -> Floats:
         """Return the code of each row: from 0 for known values, -1 for unseen ones, NaN for missing ones."""
         if column.kind is not None and self.kind is not None and column.kind != self.kind:

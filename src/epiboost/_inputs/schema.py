@@ -26,6 +26,7 @@ from epiboost._inputs.category_files import categories_from_file, categories_to_
 from epiboost._inputs.column_kinds import holds_text, requested_columns
 from epiboost._inputs.columns import ColumnCategories, drop_unused, fit_columns, read_columns
 from epiboost._inputs.feature_ranges import FeatureRanges
+from epiboost._inputs.few_rows import read_few_rows
 from epiboost._inputs.table import (
     check_feature_names,
     check_n_features,
@@ -120,6 +121,9 @@ class ColumnSchema:
             return X.values
         if self._is_plain(X):
             return X  # type: ignore[no-any-return]
+        few = read_few_rows(X, self.names, self.categories)
+        if few is not None:
+            return few
         table = X if _is_numeric(X) else open_table(X)
         names = None
         if isinstance(table, nw.DataFrame):
