@@ -52,7 +52,7 @@ struct PackedOne {
         return {cells, [&](int b) { return histogram[b] == 0; }};
     }
 
-    static void scan(const Word* histogram, int stride, int, std::int32_t (*running)[max_bins]) {
+    static void scan(const Word* histogram, int stride, std::int32_t (*running)[max_bins]) {
         Word sum = 0;
         for (int b = 0; b < stride; ++b) {
             sum += histogram[b];
@@ -122,6 +122,7 @@ template <int Count>
 struct Lanes {
     using Word = std::int32_t;
     static constexpr bool single_word = false;
+    static constexpr int vector_lanes = Count > 0 ? Count : 16;
     static int words(int outputs) { return Count > 0 ? Count : (outputs + 16) / 16 * 16; }
 
     static void pack_block(const std::int32_t* gradient, int outputs, const std::int32_t* weight, Word* __restrict words) {
@@ -147,17 +148,6 @@ struct Lanes {
 
     static Occupied occupied(const Word* histogram, int cells, int outputs) {
         return {cells, [&](int b) { return histogram[b * words(outputs) + outputs] == 0; }};
-    }
-
-    static void scan(const Word* histogram, int stride, int outputs, std::int32_t (*running)[max_bins]) {
-        const int lanes = words(outputs);
-        for (int k = 0; k <= outputs; ++k) {
-            std::int32_t sum = 0;
-            for (int b = 0; b < stride; ++b) {
-                sum += histogram[b * lanes + k];
-                running[k][b] = sum;
-            }
-        }
     }
 };
 

@@ -29,7 +29,7 @@ struct Split {
 
 // Units of the integer gradients and weights.
 struct Units {
-    const float* gradient_squared;  // one per output
+    const float* gradient_squared;  // one per output; zero for the other words of a cell
     float weight;
     float l2;
 };
@@ -57,36 +57,75 @@ struct Inverses {
     }
 };
 
-// Adds the contribution of one leaf to the scores of a feature's thresholds, from prefix sums.
+// Adds the contribution of one leaf to the scores of a feature's thresholds, from prefix sums. `running` has room for the
+// layout's words of all bins.
 template <class Layout>
-void add_scores(const typename Layout::Word* histogram, int stride, int outputs, const Units& units,
-                std::int32_t (*running)[max_bins], float* __restrict scores) {
-    Layout::scan(histogram, stride, outputs, running);
+    requires(Layout::single_word)
+void add_scores(const typename Layout::Word* histogram, int stride, int outputs, const Units& units, std::int32_t* running,
+                float* __restrict scores) {
+    Layout::scan(histogram, stride, reinterpret_cast<std::int32_t(*)[max_bins]>(running));
+    const std::int32_t* sums = running;
+    const std::int32_t* weights = running + outputs * max_bins;
+    const std::int32_t all = sums[stride - 1];
+    const std::int32_t all_weight = weights[stride - 1];
+    const Units local_units = units;  // a copy, which the stores to `scores` cannot alias
+    for (int b = 0; b < stride; ++b) {
+        const Inverses inverses(weights[b], all_weight, local_units);
+        scores[b] += inverses.score(sums[b], all, local_units.gradient_squared[0]);
+    }
+}
+
+// For many outputs the lanes of a cell are one vector; the units of the weight and of padding are zero. Contributions are summed
+// by halves, down to four per threshold, and these for all thresholds at once.
+template <class Layout>
+    requires(!Layout::single_word)
+void add_scores(const std::int32_t* histogram, int stride, int outputs, const Units& units, std::int32_t* __restrict running,
+                float* __restrict scores) {
+    constexpr int count = Layout::vector_lanes;
+    const int lanes = Layout::words(outputs);
+    for (int first = 0; first < lanes; first += count) {
+        std::int32_t sum[count] = {};
+        for (int b = 0; b < stride; ++b) {
+            for (int k = 0; k < count; ++k) {
+                sum[k] += histogram[b * lanes + first + k];
+                running[b * lanes + first + k] = sum[k];
+            }
+        }
+    }
+    const std::int32_t* all = running + (stride - 1) * lanes;
     float left_inverse[max_bins];
     float right_inverse[max_bins];
-    const std::int32_t* weights = running[outputs];
-    const std::int32_t all_weight = weights[stride - 1];
+    std::int32_t weight[max_bins];
+    for (int b = 0; b < stride; ++b) weight[b] = running[b * lanes + outputs];
     for (int b = 0; b < stride; ++b) {
-        const Inverses inverses(weights[b], all_weight, units);
+        const Inverses inverses(weight[b], all[outputs], units);
         left_inverse[b] = inverses.left;
         right_inverse[b] = inverses.right;
     }
-    for (int k = 0; k < outputs; ++k) {
-        const std::int32_t* sums = running[k];
-        const std::int32_t all = sums[stride - 1];
-        const float unit = units.gradient_squared[k];
-        for (int b = 0; b < stride; ++b) {
-            const float left = static_cast<float>(sums[b]);
-            const float right = static_cast<float>(all - sums[b]);
-            scores[b] += unit * (left * left * left_inverse[b] + right * right * right_inverse[b]);
+    float four[4 * max_bins];
+    for (int b = 0; b < stride; ++b) {
+        float parts[count] = {};
+        for (int first = 0; first < lanes; first += count) {
+            for (int k = 0; k < count; ++k) {
+                const std::int32_t sum = running[b * lanes + first + k];
+                const float left = static_cast<float>(sum);
+                const float right = static_cast<float>(all[first + k] - sum);
+                const float part = left * left * left_inverse[b] + right * right * right_inverse[b];
+                parts[k] += units.gradient_squared[first + k] * part;
+            }
         }
+        for (int half = count / 2; half >= 4; half /= 2) {
+            for (int k = 0; k < half; ++k) parts[k] += parts[k + half];
+        }
+        for (int k = 0; k < 4; ++k) four[4 * b + k] = parts[k];
     }
+    for (int b = 0; b < stride; ++b) scores[b] += (four[4 * b] + four[4 * b + 2]) + (four[4 * b + 1] + four[4 * b + 3]);
 }
 
 // For the Normal: scan and scores in one loop.
 template <>
-inline void add_scores<PackedTwo>(const std::int64_t* histogram, int stride, int, const Units& units,
-                                  std::int32_t (*)[max_bins], float* __restrict scores) {
+inline void add_scores<PackedTwo>(const std::int64_t* histogram, int stride, int, const Units& units, std::int32_t*,
+                                  float* __restrict scores) {
     const PrefixSums prefix(histogram, stride);
     const PackedTwo::Parts all = PackedTwo::parts(prefix.before[4]);
     const int quarter = stride / 4;

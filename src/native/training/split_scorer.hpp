@@ -17,12 +17,13 @@ template <class Layout>
 class SplitScorer {
   public:
     explicit SplitScorer(const TrainingContext& context)
-        : context_(context), running_(static_cast<std::size_t>(context.recipe.outputs + 1) * max_bins) {}
+        : context_(context), running_(static_cast<std::size_t>(std::max(Layout::words(context.recipe.outputs), 2)) * max_bins) {}
 
     void start(const SplitSample<Layout>& sample, std::uint64_t seed, int tree) {
         seed_ = seed;
         tree_ = tree;
         squared_units_ = sample.squared_units();
+        squared_units_.resize(static_cast<std::size_t>(std::max(Layout::words(context_.recipe.outputs), context_.recipe.outputs)), 0.0f);
         const double noise = score_noise(context_.recipe, context_.target.total_weight, tree);
         deviation_ = noise > 0.0 ? static_cast<float>(noise) * sample.root_mean_square() : 0.0f;
     }
@@ -33,8 +34,7 @@ class SplitScorer {
     void add(const typename Layout::Word* histogram, std::size_t feature, float* scores) {
         const Units units{squared_units_.data(), context_.weight_unit,
                           static_cast<float>(context_.recipe.l2 * context_.structure_share)};
-        add_scores<Layout>(histogram, cells(feature), context_.recipe.outputs, units,
-                           reinterpret_cast<std::int32_t(*)[max_bins]>(running_.data()), scores);
+        add_scores<Layout>(histogram, cells(feature), context_.recipe.outputs, units, running_.data(), scores);
     }
 
     // Replaces the scores of a feature's thresholds by their noisy square roots.

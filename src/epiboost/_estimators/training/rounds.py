@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -77,8 +77,7 @@ class RoundObserver:
 
     def __post_init__(self) -> None:
         """Start the clock."""
-        empty = np.empty((0, self.data.X.shape[1]))
-        self.data = Dataset(empty, self.data.y, self.data.weight, self.data.n_classes, evaluation=self.data.evaluation)
+        self.data = replace(self.data, X=np.empty((0, 0)))
         self._start = time.perf_counter()
         self._stopping = EarlyStopping(self.recipe.early_stopping_rounds)
         self._stopped = False
