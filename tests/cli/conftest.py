@@ -9,6 +9,7 @@ from pyarrow import csv, parquet
 
 from tests.support import report_tables
 from tests.support.command_line import SMALL, epiboost
+from tests.support.models import small_classifier, small_regressor
 
 
 @pytest.fixture
@@ -79,6 +80,19 @@ def write_text(tmp_path):
 def report_models():
     """Return models of each kind, with the targets of all rows."""
     return report_tables.train_models()
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory):
+    """Return a folder with models that have out-of-fold chains, and a table to read; tests must not write there."""
+    folder = tmp_path_factory.mktemp("models")
+    frame, part = report_tables.FRAME[["size", "age"]], report_tables.TRAIN
+    options = {"n_estimators": 8, "out_of_fold": 3, "keep_folds": True}
+    small_regressor(**options).fit(frame[part], report_tables.PRICE[part]).save(folder / "regressor.epib")
+    small_classifier(**options).fit(frame[part], report_tables.GRADE[part]).save(folder / "classifier.epib")
+    table = frame.assign(code=[f"{row:03}" for row in range(len(frame))], price=report_tables.PRICE)
+    table[report_tables.LAST].to_csv(folder / "test.csv", index=False)
+    return folder
 
 
 @pytest.fixture

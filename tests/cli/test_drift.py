@@ -33,7 +33,7 @@ def drift(folder):
         named = [folder / word if str(word).endswith(endings) else word for word in arguments]
         ended = epiboost("drift", *named, "--json", folder / "out.json")
         written = folder / "out.json"
-        return ended, json.loads(written.read_text()) if ended.exit_code != 1 else None
+        return ended, json.loads(written.read_text()) if ended.exit_code != 2 else None
 
     return _drift
 

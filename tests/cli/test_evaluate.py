@@ -193,6 +193,6 @@ def test_errors_are_one_line(files, arguments, words):
     csv.write_csv(pa.table({"age": [1.0]}), folder / "wrong.csv")
     named = [folder / argument if argument.endswith((".csv", ".epib", ".json")) else argument for argument in arguments]
     ended = epiboost("evaluate", *named)
-    assert ended.exit_code == 1
+    assert ended.exit_code == 2
     assert ended.stderr.count("\n") == 1
     assert words in ended.stderr

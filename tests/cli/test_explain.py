@@ -48,7 +48,7 @@ def test_features_named_like_other_columns_keep_their_values(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("explain", "regressor.epib", "test.csv", "-o", "a.txt"), "must end in .csv or .parquet"),
+        (("explain", "regressor.epib", "test.csv", "-o", "a.txt"), "must end in .csv, .tsv, .jsonl, .ndjson, .parquet"),
         (("explain", "regressor.epib", "test.csv", "-o", "a.csv", "--plot", "a.txt"), "must end in .png, .svg or .pdf"),
         (("explain", "regressor.epib", "test.csv", "-o", "a.csv", "--label", "x"), "this model is a regressor"),
         (
@@ -61,6 +61,6 @@ def test_errors_are_one_line(model_folder, arguments, words):
     endings = (".csv", ".epib", ".html", ".txt")
     named = [model_folder / argument if argument.endswith(endings) else argument for argument in arguments]
     ended = epiboost(*named)
-    assert ended.exit_code == 1
+    assert ended.exit_code == 2
     assert ended.stderr.count("\n") == 1
     assert words in ended.stderr

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from epiboost import EpiBoostRegressor
+from epiboost import EpiBoostRegressor, load
 from tests.support.command_line import SMALL, assert_one_line, epiboost
 
 
@@ -54,6 +54,56 @@ def test_coverage_adds_the_bounds_of_an_interval(train, model, tmp_path):
     found = read(tmp_path / "out.csv")
     assert list(found) == ["prediction", "total", "data", "knowledge", "novelty", "lower", "upper"]
     assert (found["lower"] < found["upper"]).all()
+
+
+def features_of(path):
+    return csv.read_csv(path).select(["size", "age"])
+
+
+@pytest.mark.parametrize("guarantee", [False, True])
+def test_several_coverages_and_quantiles_are_those_of_the_library(shared_folder, tmp_path, guarantee):
+    model, table, output = shared_folder / "regressor.epib", shared_folder / "test.csv", tmp_path / "out.csv"
+    options = ["--coverage", 0.9, "--coverage", 0.5, "--quantile", 0.25, "--quantile", 0.5]
+    options += ["--guarantee"] if guarantee else []
+    assert epiboost("predict", model, table, "-o", output, *options).exit_code == 0
+    found, library, X = read(output), load(model), features_of(table)
+    assert list(found)[5:] == ["lower_0.9", "upper_0.9", "lower_0.5", "upper_0.5", "quantile_0.25", "quantile_0.5"]
+    for coverage in (0.9, 0.5):
+        ends = np.column_stack([found[f"lower_{coverage}"], found[f"upper_{coverage}"]])
+        assert ends == pytest.approx(library.predict_interval(X, coverage, guarantee=guarantee))
+    assert found["quantile_0.25"] == pytest.approx(library.predict_quantile(X, 0.25))
+
+
+@pytest.mark.parametrize("guarantee", [False, True])
+def test_coverage_adds_the_prediction_set_of_a_classifier(shared_folder, tmp_path, guarantee):
+    model, table, output = shared_folder / "classifier.epib", shared_folder / "test.csv", tmp_path / "out.csv"
+    options = ["--coverage", 0.6, *(["--guarantee"] if guarantee else [])]
+    assert epiboost("predict", model, table, "-o", output, *options).exit_code == 0
+    found = read(output)
+    assert list(found)[-2:] == ["in_set_high", "in_set_low"]
+    expected = load(model).predict_set(features_of(table), 0.6, guarantee=guarantee)
+    assert (np.column_stack([found["in_set_high"], found["in_set_low"]]) == expected).all()
+    assert epiboost("predict", model, table, "-o", output, "--coverage", 0.6, "--coverage", 0.9).exit_code == 0
+    assert list(read(output))[-2:] == ["in_set_0.9_high", "in_set_0.9_low"]
+
+
+def test_what_a_model_cannot_predict_is_one_line_with_a_remedy(shared_folder, model_folder, tmp_path):
+    table, output = shared_folder / "test.csv", tmp_path / "out.csv"
+    ended = epiboost("predict", shared_folder / "classifier.epib", table, "-o", output, "--quantile", 0.5)
+    assert_one_line(ended, "--quantile is for regression", "use --coverage")
+    rows = model_folder / "rows.csv"
+    ended = epiboost("predict", model_folder / "classifier.epib", rows, "-o", output, "--coverage", 0.9)
+    assert_one_line(ended, "need out-of-fold chains", "--out-of-fold 4", "epiboost calibrate")
+    ended = epiboost("predict", model_folder / "regressor.epib", rows, "-o", output, "--coverage", 0.9, "--guarantee")
+    assert_one_line(ended, "--guarantee needs out-of-fold chains", "--keep-folds")
+    ended = epiboost("predict", shared_folder / "regressor.epib", table, "-o", output, "--coverage", 1.5)
+    assert_one_line(ended, "--coverage", "1.5")
+    ended = epiboost("predict", shared_folder / "regressor.epib", table, "-o", output, "--quantile", -0.5)
+    assert_one_line(ended, "--quantile", "-0.5")
+    assert_one_line(
+        epiboost("predict", model_folder / "regressor.epib", rows, "-o", output, "--guarantee"), "--coverage"
+    )
+    assert not output.exists()
 
 
 def test_a_classifier_gives_one_probability_per_class(rows, write, tmp_path):

@@ -52,6 +52,6 @@ def test_errors_are_one_line(model_folder, arguments, words):
     endings = (".csv", ".epib", ".html", ".txt")
     named = [model_folder / argument if argument.endswith(endings) else argument for argument in arguments]
     ended = epiboost(*named)
-    assert ended.exit_code == 1
+    assert ended.exit_code == 2
     assert ended.stderr.count("\n") == 1
     assert words in ended.stderr

@@ -118,6 +118,6 @@ def test_a_killed_worker_process_is_an_error_of_one_line(tmp_path):
     (tmp_path / "slow.py").write_text(SLOW.replace("time.sleep(100)", "import os, signal; os.kill(os.getpid(), 9)"))
     command = [sys.executable, str(tmp_path / "slow.py"), *SLOW_ARGUMENTS, str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode == 1
+    assert ended.returncode == 2
     assert ended.stderr.startswith("epiboost: a worker process was killed")
     assert "Traceback" not in ended.stderr

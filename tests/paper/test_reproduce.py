@@ -115,7 +115,7 @@ class TestCommand:
     )
     def test_a_wrong_argument_is_an_error_of_one_line(self, tmp_path, arguments, message):
         ended = run_command(*arguments, "--out", tmp_path)
-        assert ended.exit_code == 1
+        assert ended.exit_code == 2
         assert ended.stderr.startswith(f"epiboost: {message}")
         assert len(ended.stderr.splitlines()) == 1
         assert not (tmp_path / "tables").exists()
@@ -124,5 +124,5 @@ class TestCommand:
         (tmp_path / "file").write_text("")
         monkeypatch.setattr(runner, "run_cell", None)
         ended = run_command("regression", "--datasets", "yacht", "--out", tmp_path / "file")
-        assert ended.exit_code == 1
+        assert ended.exit_code == 2
         assert ended.stderr == f"epiboost: {str(tmp_path / 'file')!r}: file exists\n"

@@ -103,7 +103,7 @@ class TestMissingData:
     def test_if_all_data_are_missing_nothing_is_written_and_the_run_fails(self, tmp_path, monkeypatch):
         monkeypatch.setenv("EPIBOOST_DATA", str(tmp_path / "empty"))
         ended = run_command("table:prediction", "--datasets", "year,click", "--out", tmp_path / "out")
-        assert ended.exit_code == 1
+        assert ended.exit_code == 2
         assert "year is left out" in ended.stdout
         assert "0 of 0" not in ended.stdout
         assert ended.stderr.startswith("epiboost: no table was written: none of the requested cells")

@@ -11,9 +11,9 @@ SMALL = ("--members", "3", "--trees", "8", "--seed", "0")
 FOR_MINUTES = ("--members", "10", "--trees", "20000")
 
 
-def epiboost(*arguments):
-    """Run a command and return its result; an error that is not known is raised."""
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+def epiboost(*arguments, stdin=None):
+    """Run a command, with bytes on standard input, and return its result; an error that is not known is raised."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin, catch_exceptions=False)
 
 
 def start_epiboost(*arguments, **options):
@@ -24,7 +24,7 @@ def start_epiboost(*arguments, **options):
 
 def assert_one_line(result, *words):
     """Check that a command failed with one line that holds these words."""
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr.startswith("epiboost: ")
     assert result.stderr.count("\n") == 1
     assert result.stderr.endswith("\n")

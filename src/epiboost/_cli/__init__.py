@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line: one file per command, the training parameters as options, and `tables`."""

@@ -1,8 +1,8 @@
 """The Typer application: all commands, each in a file of its name.
 
 Start-up is light: NumPy, scikit-learn and matplotlib are imported by the function that needs them, when it runs.
-A known error is one line on standard error and exit code 1, an interrupt is one line and exit code 130. Any other error
-keeps its traceback.
+A known error is one line on standard error and exit code 2, that of a wrong option; an interrupt is one line and exit
+code 130. Any other error keeps its traceback, with exit code 1. `drift` adds exit code 3.
 """
 
 from importlib import metadata
@@ -41,7 +41,10 @@ def epiboost(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Gradient boosting that knows what it does not know."""
+    """Gradient boosting that knows what it does not know.
+
+    Example: epiboost fit train.csv --target price -o model.epib
+    """
 
 
 for command in (fit, predict, evaluate, report, explain, drift, demo, reproduce):

@@ -6,7 +6,7 @@ PyArrow is imported by the function that needs it: it is slow to import.
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from epiboost._cli.errors import print_error
-from epiboost._cli.files import quoted
+from epiboost._cli.tables.selection import quoted
 from epiboost._optional import require
 
 if TYPE_CHECKING:

@@ -15,7 +15,10 @@ def demo(
     trees: Trees = 1000,
     jobs: Jobs = None,
 ) -> None:
-    """Find a heart-shaped hole in a table: train, measure and draw."""
+    """Find a heart-shaped hole in a table: train, measure and draw.
+
+    Example: epiboost demo --members 5 --trees 300 -o heart.png
+    """
     from epiboost._cli.heart import run  # noqa: PLC0415 (slow to import)
 
     run(output, n_members=members, n_estimators=trees, n_jobs=jobs)

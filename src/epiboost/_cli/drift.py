@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from epiboost._cli import files
 from epiboost._cli.formatting import count
-from epiboost._cli.models import load_model, read_features
-from epiboost._cli.options import ModelFile
+from epiboost._cli.models import ModelRows, load_model, read_features, read_rows
+from epiboost._cli.options import InputFormat, ModelFile
+from epiboost._cli.tables.writing import check_writable
 from epiboost._files.atomic import atomic_write
 from epiboost._optional import require
 
@@ -41,6 +41,8 @@ class ForeignRow:
         What each column adds, the largest first.
     uncertainty : float
         What uncertainty adds.
+    kept : dict from str to object
+        Values of the kept columns.
     """
 
     row: int
@@ -48,12 +50,18 @@ class ForeignRow:
     is_outside: bool
     columns: dict[str, float]
     uncertainty: float
+    kept: dict[str, object]
 
 
 def drift(
     *,
     model: ModelFile,
-    batch: Annotated[Path, typer.Argument(help="Batch of new rows to test: a .csv, .csv.gz or .parquet file.")],
+    batch: Annotated[
+        Path,
+        typer.Argument(
+            help="Batch of new rows to test: .csv, .tsv, .jsonl or .parquet, also compressed; - is standard input.",
+        ),
+    ],
     reference: Annotated[
         Path | None,
         typer.Option(
@@ -67,11 +75,19 @@ def drift(
         float | None, typer.Option(help="Exit with code 3 if the p-value is at most this number, such as 0.01.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="File to write the test to, with all columns.")] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", "--id", help="Column to show with the rows of --rows, such as a name; can be repeated."),
+    ] = None,
+    table_format: InputFormat = None,
 ) -> None:
-    """Test whether a batch of rows comes from another distribution than the training rows, without labels."""
+    """Test whether a batch of rows comes from another distribution than the training rows, without labels.
+
+    Example: epiboost drift model.epib today.csv --rows 5 --id name --fail-on-drift 0.01
+    """
     sources = [path for path in (model, batch, reference) if path is not None]
     if json is not None:
-        files.check_writable(json, sources=sources)
+        check_writable(json, sources=sources)
     if fail_on_drift is not None and not _SMALLEST_P_VALUE <= fail_on_drift < 1.0:
         message = (
             f"--fail-on-drift must be at least {_SMALLEST_P_VALUE}, the smallest p-value of the test, and below 1; got "
@@ -79,9 +95,10 @@ def drift(
         )
         raise ValueError(message)
     fitted = load_model(model)
-    features = read_features(fitted, batch)
-    detector = fit_detector(fitted, None if reference is None else read_features(fitted, reference))
-    test = detector.drift(features)
+    tested = read_rows(fitted, batch, kind=table_format, keep=keep)
+    compare_with = None if reference is None else read_features(fitted, reference, kind=table_format)
+    detector = fit_detector(fitted, compare_with)
+    test = detector.drift(tested.features)
     n_reference = len(detector.compared_.reference)
     compared = f"{count(n_reference, 'row')} of {reference}"
     if reference is None:
@@ -92,13 +109,13 @@ def drift(
         f"{100 * detector.false_alarm_rate:g} %"
     )
     _show_columns(test, top)
-    foreign = most_foreign(detector, features, rows) if rows else []
+    foreign = most_foreign(detector, tested, rows) if rows else []
     if foreign:
-        _show_rows(foreign, features)
+        _show_rows(foreign, tested.features)
     if json is not None:
         content = asdict(test) | {"n_reference": n_reference, "rows": [asdict(row) for row in foreign]}
         with atomic_write(json) as draft:
-            draft.write_text(dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+            draft.write_text(dumps(content, indent=2, allow_nan=False, default=str) + "\n", encoding="utf-8")
         typer.echo(f"Wrote {json}")
     if fail_on_drift is not None and test.p_value <= fail_on_drift:
         raise typer.Exit(_DRIFTED)
@@ -123,11 +140,12 @@ def fit_detector(model: "Estimator", reference: "pa.Table | None") -> "DomainDet
     return DomainDetector(model, measure="combined" if kept.is_measured else "novelty").fit()
 
 
-def most_foreign(detector: "DomainDetector", features: "pa.Table", n_rows: int) -> list[ForeignRow]:
+def most_foreign(detector: "DomainDetector", tested: ModelRows, n_rows: int) -> list[ForeignRow]:
     """Return the most foreign rows, the most foreign first."""
-    scores = detector.score_samples(features)
+    scores = detector.score_samples(tested.features)
     order = scores.argsort(kind="stable")[:n_rows]
-    explanation = detector.explain(features.take(order), n_similar=1)
+    explanation = detector.explain(tested.features.take(order), n_similar=1)
+    kept = [{} for _ in order] if tested.kept is None else tested.kept.take(order).to_pylist()
     return [
         ForeignRow(
             int(row) + 1,
@@ -135,6 +153,7 @@ def most_foreign(detector: "DomainDetector", features: "pa.Table", n_rows: int) 
             bool(scores[row] < detector.offset_),
             dict(explanation.top(position, len(explanation.names))),
             float(explanation.uncertainty[position]),
+            kept[position],
         )
         for position, row in enumerate(order)
     ]
@@ -155,14 +174,18 @@ def _show_columns(test: "DriftTest", top: int) -> None:
 
 def _show_rows(foreign: list[ForeignRow], features: "pa.Table") -> None:
     """Print what makes rows foreign as a table."""
-    _print_table(
-        "Most foreign rows, numbered from 1",
-        ("row", "score", "out of domain", "what adds to the score"),
-        [
-            (str(found.row), f"{found.score:.1f}", "yes" if found.is_outside else "no", _reasons(found, features))
-            for found in foreign
-        ],
-    )
+    lines = [
+        (
+            str(found.row),
+            *(_text(value) for value in found.kept.values()),
+            f"{found.score:.1f}",
+            "yes" if found.is_outside else "no",
+            _reasons(found, features),
+        )
+        for found in foreign
+    ]
+    heads = ("row", *foreign[0].kept, "score", "out of domain", "what adds to the score")
+    _print_table("Most foreign rows, numbered from 1", heads, lines)
 
 
 def _reasons(found: ForeignRow, features: "pa.Table") -> str:

@@ -9,6 +9,7 @@ import typer
 KNOWN_ERRORS = (ImportError, MemoryError, OSError, ValueError)
 """Errors that a user can correct: a missing package, too little memory, a file, a value."""
 
+_FAILED = 2
 _INTERRUPTED = 130
 
 P = ParamSpec("P")
@@ -28,7 +29,7 @@ def with_known_errors(command: Callable[P, None]) -> Callable[P, None]:
             raise
         except KNOWN_ERRORS as error:
             print_error(_in_one_line(error))
-            raise typer.Exit(1) from error
+            raise typer.Exit(_FAILED) from error
 
     return run
 

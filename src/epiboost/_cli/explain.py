@@ -1,18 +1,23 @@
 """The command ``epiboost explain``."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from epiboost._cli import files
-from epiboost._cli.formatting import count
-from epiboost._cli.models import load_model, read_features
-from epiboost._cli.options import ModelFile, TableOutput
+from epiboost._cli.formatting import count, wrote
+from epiboost._cli.models import load_model, read_features, read_rows
+from epiboost._cli.options import InputFormat, Keep, ModelFile, OutputFormat, TableOutput
+from epiboost._cli.tables.formats import TableKind, is_standard_output
+from epiboost._cli.tables.selection import with_kept_columns
+from epiboost._cli.tables.writing import check_table_output, check_writable, write_table
 from epiboost._files.atomic import atomic_write
 from epiboost._optional import require
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from epiboost._typing import Estimator
     from epiboost.explain import Attribution
 
@@ -24,7 +29,12 @@ _PLOT_ENDINGS = (".png", ".svg", ".pdf")
 def explain(
     *,
     model: ModelFile,
-    rows: Annotated[Path, typer.Argument(help="Rows to explain: a .csv or .parquet file.")],
+    rows: Annotated[
+        Path,
+        typer.Argument(
+            help="Rows to explain: .csv, .tsv, .jsonl or .parquet, also compressed; - is standard input.",
+        ),
+    ],
     output: TableOutput,
     measure: Annotated[
         Literal["knowledge", "data", "total", "mean"], typer.Option(help="What to explain; mean is the prediction.")
@@ -38,49 +48,58 @@ def explain(
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="File to draw a summary into: .png, .svg or .pdf.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sampling.", min=0)] = 0,
+    keep: Keep = None,
+    table_format: InputFormat = None,
+    output_format: OutputFormat = None,
 ) -> None:
-    """Write one Shapley value per row and feature: which features make the model uncertain."""
+    """Write one Shapley value per row and feature: which features make the model uncertain.
+
+    Example: epiboost explain model.epib new.csv --background train.csv --keep name -o why.csv
+    """
     sources = [path for path in (model, rows, background) if path is not None]
-    files.check_ending(output)
-    files.check_writable(output, sources=sources)
+    check_table_output(output, output_format, sources=sources)
     if plot is not None:
-        files.check_writable(plot, sources=sources)
+        check_writable(plot, sources=sources)
         _check_plot(plot, output)
     fitted = load_model(model)
-    features = read_features(fitted, rows)
-    typical = None if background is None else read_features(fitted, background)
+    explained = read_rows(fitted, rows, kind=table_format, keep=keep)
+    typical = None if background is None else read_features(fitted, background, kind=table_format)
     known_label = None if label is None else _known_label(fitted, label)
 
     from epiboost.explain import attribute  # noqa: PLC0415 (slow to import)
 
     attribution = attribute(
-        fitted, features, measure, background=typical, label=known_label, random_state=seed, verbose=1
+        fitted, explained.features, measure, background=typical, label=known_label, random_state=seed, verbose=1
     )
-    write_values(attribution, output)
-    typer.echo(f"Explained {measure} of {count(len(attribution), 'row')} and wrote {output}")
-    typer.echo(f"Most important features: {', '.join(attribution.leading) or 'none; all values are zero'}")
+    write_values(attribution, output, kept=explained.kept, kind=output_format)
+    say = partial(typer.echo, err=is_standard_output(output))
+    say(f"Explained {measure} of {count(len(attribution), 'row')}{wrote(output)}")
+    say(f"Most important features: {', '.join(attribution.leading) or 'none; all values are zero'}")
     if typical is None:
-        typer.echo(
+        say(
             "The rows were compared with each other, so a value that all rows share has no effect; to compare them "
             "with typical rows, give --background"
         )
     if plot is not None:
         _draw_summary(attribution, plot)
-        typer.echo(f"Drew {plot}")
+        say(f"Drew {plot}")
 
 
-def write_values(attribution: "Attribution", path: Path) -> None:
+def write_values(
+    attribution: "Attribution", path: Path, *, kept: "pa.Table | None" = None, kind: TableKind | None = None
+) -> None:
     """Write the measure of each row, the base value and one column per feature; base and features add to the measure.
 
-    A feature that has the name of another column gets the prefix ``value of``, more than once if necessary.
+    Kept columns come first. A feature that has the name of another column gets the prefix ``value of``, more than once
+    if necessary.
     """
-    columns = {attribution.measure: attribution.output, "base": attribution.base_values}
+    columns = with_kept_columns({attribution.measure: attribution.output, "base": attribution.base_values}, kept)
     for name, values in zip(attribution.feature_names, attribution.values.T, strict=True):
         unique = name
         while unique in columns or (unique != name and unique in attribution.feature_names):
             unique = f"value of {unique}"
         columns[unique] = values
-    files.write_table(columns, path)
+    write_table(columns, path, kind)
 
 
 def _known_label(model: "Estimator", text: str) -> object:

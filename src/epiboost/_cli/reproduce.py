@@ -30,7 +30,10 @@ def reproduce(
         bool, typer.Option("--tables-only", help="Build tables from finished cells; run nothing.")
     ] = False,
 ) -> None:
-    """Run the paper's experiments and compare with the published numbers; continue where the last run stopped."""
+    """Run the paper's experiments and compare with the published numbers; continue where the last run stopped.
+
+    Example: epiboost reproduce table:uncertainty --datasets concrete,energy --folds 5
+    """
     from epiboost.paper.reproduce import RunOptions, experiment_statuses  # noqa: PLC0415 (slow to import)
     from epiboost.paper.reproduce import reproduce as run  # noqa: PLC0415 (slow to import)
 
