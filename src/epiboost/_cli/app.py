@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from epiboost._cli.calibrate import calibrate
 from epiboost._cli.demo import demo
 from epiboost._cli.drift import drift
 from epiboost._cli.errors import with_known_errors
@@ -47,5 +48,5 @@ def epiboost(
     """
 
 
-for command in (fit, predict, evaluate, report, explain, drift, demo, reproduce):
+for command in (fit, predict, calibrate, evaluate, report, explain, drift, demo, reproduce):
     app.command()(with_known_errors(command))
