@@ -31,6 +31,8 @@ extensions = [
 exclude_patterns = ["results"]
 default_role = "py:obj"  # docstrings put names in single backticks
 
+smartquotes_action = "qe"  # an option's two hyphens are no dash
+
 html_theme = "furo"
 html_title = f"EpiBoost {release}".strip()
 html_math_renderer = "mathml"  # see below; formulas need no network and no script
@@ -71,6 +73,7 @@ def write_command_line(app: Sphinx) -> None:
     """Write the page of the command line: what its --help says, as Typer tells it in Markdown."""
     command = [sys.executable, "-m", "typer", "epiboost._cli.app", "utils", "docs", "--name", "epiboost"]
     text = subprocess.run([*command, "--title", "Command line"], check=True, capture_output=True, text=True).stdout  # noqa: S603
+    text = re.sub(r"^Example: (.*)$", r"**Example**:\n\n```console\n$ \1\n```", text, flags=re.MULTILINE)
     page = Path(app.srcdir) / "api" / "command-line.md"
     if not page.exists() or page.read_text() != text:
         page.write_text(text)
