@@ -94,6 +94,18 @@ def test_the_training_table_may_come_from_standard_input(train, tmp_path):
     assert output.exists()
 
 
+def test_standard_input_is_read_once(train, tmp_path):
+    options = ("--target", "price", "--valid", "-", "-o", tmp_path / "model.epib")
+    assert_one_line(epiboost("fit", "-", *options, stdin=train.read_bytes()), "standard input", "was read before")
+
+
+def test_bytes_of_a_file_that_is_no_text_do_not_reach_the_terminal(shared_folder, tmp_path):
+    table = tmp_path / "noise.csv"
+    table.write_bytes(b"a\x1b[31m,b\n\x07\x08\n")
+    assert_one_line(predict(shared_folder, table=table), "noise.csv")
+    assert predict(shared_folder, table=table).stderr.rstrip("\n").isprintable()
+
+
 @pytest.mark.parametrize("stdin", [b"", b" \n"])
 def test_empty_standard_input_is_one_line(shared_folder, stdin):
     assert_one_line(predict(shared_folder, stdin=stdin), "standard input is empty")

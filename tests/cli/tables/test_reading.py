@@ -106,6 +106,7 @@ def test_every_damaged_compression_is_named(tmp_path, compression, spoil):
         ("a.tsv", b"x,y\n1,2\n", "its fields are separated by commas, not by tabs"),
         ("a.csv", b"x\ty\n1\t2\n", "separated by tabs; save it with commas between fields, or give it the ending .tsv"),
         ("a.csv", b"", "is empty"),
+        ("a.csv", "x,y\n1,2\n".encode("utf-16"), "it is not UTF-8 text; save it as UTF-8"),
         ("a.csv.gz", gzip.compress(b""), "is empty"),
         ("a.txt", b"x,y\n1,2\n", "its name must end in .csv, .tsv, .jsonl, .ndjson, .parquet, each also with .gz"),
     ],

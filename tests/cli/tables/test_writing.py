@@ -1,11 +1,14 @@
 """What is written in a format is read back from it."""
 
+import errno
 import json
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 
+from epiboost._cli.tables.formats import TableError
 from epiboost._cli.tables.reading import read_table
 from epiboost._cli.tables.writing import write_table
 
@@ -42,11 +45,23 @@ def test_numbers_that_json_lacks_are_null(tmp_path):
     assert [json.loads(line)["x"] for line in lines] == [None, None, 1.0]
 
 
-def test_a_failed_write_leaves_the_older_file(tmp_path):
+def test_columns_of_objects_are_not_for_csv(tmp_path):
+    nested = {"x": pa.chunked_array([[{"a": 1}]])}
+    with pytest.raises(TableError, match=r"'x' holds lists or objects, which TSV has no field for"):
+        write_table(nested, tmp_path / "out.tsv")
+    write_table(nested, tmp_path / "out.jsonl")
+    assert json.loads((tmp_path / "out.jsonl").read_text()) == {"x": {"a": 1}}
+
+
+def test_a_failed_write_leaves_the_older_file(tmp_path, monkeypatch):
+    def fail(_table, file, _options):
+        file.write(b"half")
+        raise OSError(errno.ENOSPC, "full")
+
     path = tmp_path / "out.csv.gz"
     path.write_bytes(b"precious")
-    nested = pa.chunked_array([[{"a": 1}]])
-    with pytest.raises(pa.ArrowInvalid):
-        write_table({"x": nested}, path)
+    monkeypatch.setattr(pyarrow.csv, "write_csv", fail)
+    with pytest.raises(OSError, match="full"):
+        write_table(COLUMNS, path)
     assert path.read_bytes() == b"precious"
     assert list(tmp_path.iterdir()) == [path]

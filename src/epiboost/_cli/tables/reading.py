@@ -112,7 +112,7 @@ def read_content(path: Path, *, kind: TableKind | None = None) -> TableContent:
     if compression is not None:
         data = decompress(data, compression, name=name_of(path))
     if data.size <= _HEAD and not _head(data).strip():
-        message = f"{name_of(path)} is empty"
+        message = f"{name_of(path)} is empty{', or was read before' if formats.is_standard_input(path) else ''}"
         raise TableError(message)
     content = TableContent(path, kind or formats.kind_of_content(_head(data)), data)
     _check_content(content)
@@ -149,6 +149,8 @@ def _check_content(content: TableContent) -> None:
         fault = f"it is compressed by {NAMES[compression]}; its name must end in .{content.kind}.{compression}"
     elif content.kind == "jsonl" and content.head.lstrip().startswith(b"["):
         fault = "it is a JSON array; write one object per line"
+    elif b"\0" in content.head.partition(b"\n")[0]:
+        fault = "" if content.kind == "parquet" else "it is not UTF-8 text; save it as UTF-8"
     elif content.kind in _DELIMITERS:
         fault = _wrong_separator(content)
     if fault:

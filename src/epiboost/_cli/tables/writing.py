@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 from epiboost._cli.tables.compression import compressed
 from epiboost._cli.tables.formats import TableError, TableKind, format_of_name, is_standard_output, output_format
+from epiboost._cli.tables.selection import quoted
 from epiboost._files.atomic import atomic_write
 from epiboost._optional import require
 
@@ -73,7 +74,10 @@ def write_table(columns: Mapping[str, AnyArray | pa.ChunkedArray], path: Path, k
         Format if the name does not tell; on standard output the default is CSV.
     """
     chosen = output_format(path, kind)
-    table = require("pyarrow", extra="cli", purpose="writing tables").table(dict(columns))
+    arrow = require("pyarrow", extra="cli", purpose="writing tables")
+    table = arrow.table(dict(columns))
+    if chosen.kind in {"csv", "tsv"}:
+        _check_fields(table, chosen.kind)
     with _opened(path) as file, compressed(file, chosen.compression) as sink:
         if chosen.kind == "parquet":
             require("pyarrow.parquet", extra="cli", purpose="writing Parquet").write_table(table, sink)
@@ -101,6 +105,18 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 def _is_special(path: Path) -> bool:
     """Return whether a path is a device or a pipe, which cannot be replaced by a file."""
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _check_fields(table: pa.Table, kind: TableKind) -> None:
+    """Raise an error for columns that no field of a CSV file can hold, such as lists."""
+    types = require("pyarrow", extra="cli", purpose="writing tables").types
+    nested = [field.name for field in table.schema if types.is_nested(field.type)]
+    if nested:
+        message = (
+            f"the column {quoted(nested)} holds lists or objects, which {kind.upper()} has no field for; write .jsonl "
+            "or .parquet"
+        )
+        raise TableError(message)
 
 
 def _write_json_lines(table: pa.Table, file: IO[bytes]) -> None:
