@@ -84,7 +84,7 @@ def test_short_names_stand_for_the_same_parameter(train, tmp_path, parameter):
         (("--reference-rows", -1), "--reference-rows must be"),
         (("--random-state", -1), "--random-state must be"),
         (("--engine-params", "[1]"), "--engine-params must be"),
-        (("--early-stopping-rounds", 5), "--early-stopping-rounds needs a table of --valid"),
+        (("--early-stopping", "no", "--early-stopping-rounds", 5), "contradicts --early-stopping-rounds"),
         (("--ensemble", "virtual", "--n-members", 9, "--n-estimators", 8), "--n-members 9 is more than that"),
     ],
 )

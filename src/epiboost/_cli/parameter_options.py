@@ -9,7 +9,7 @@ from typing import Any
 from epiboost._cli.training_parameters import PARAMETERS
 
 _PHRASES = {
-    "an eval_set; fit(X, y, eval_set=(X_valid, y_valid))": "a table of --valid",
+    "an eval_set": "--valid",
     "sample_weight": "--weight",
 }
 """Parts of the library's errors that only a Python programmer understands."""

@@ -12,15 +12,21 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
-ValueKind: TypeAlias = Literal["integer", "number", "text", "flag", "json"]
+ValueKind: TypeAlias = Literal["integer", "number", "text", "flag", "yes|no", "json"]
 
 _READERS: dict[ValueKind, Callable[[str], object]] = {
     "integer": int,
     "number": float,
     "text": str,
+    "yes|no": {"yes": True, "no": False}.__getitem__,
     "json": json.loads,
 }
-_WORDS: dict[ValueKind, str] = {"integer": "a whole number", "number": "a number", "json": "JSON"}
+_WORDS: dict[ValueKind, str] = {
+    "integer": "a whole number",
+    "number": "a number",
+    "yes|no": "yes or no",
+    "json": "JSON",
+}
 _PANEL = "Training parameters"
 
 
@@ -32,7 +38,7 @@ class TrainingParameter:
     ----------
     name : str
         The name of the parameter.
-    kind : {"integer", "number", "text", "flag", "json"}
+    kind : {"integer", "number", "text", "flag", "yes|no", "json"}
         What the value of the option is.
     default : object
         That of the estimators.
@@ -80,7 +86,7 @@ class TrainingParameter:
             return None if text == "none" else text
         try:
             return _READERS[self.kind](text)
-        except ValueError:
+        except (ValueError, KeyError):
             allowed = " or ".join(filter(None, (", ".join(self.words), _WORDS[self.kind])))
             message = f"must be {allowed}; got {text!r}"
             raise typer.BadParameter(message) from None
@@ -141,12 +147,27 @@ PARAMETERS: tuple[TrainingParameter, ...] = (
         ("auto", "none"),
     ),
     TrainingParameter(
+        "early_stopping",
+        "yes|no",
+        "auto",
+        "Stop when the ensemble gets no better, by --valid, rows held out or the out-of-fold chains.",
+        ("auto",),
+    ),
+    TrainingParameter(
         "early_stopping_rounds",
         "integer",
         None,
-        "Stop a chain after this number of trees without a better loss on the rows of --valid.",
+        "Number of trees without a better loss before training stops; none is half of the best number.",
         ("none",),
     ),
+    TrainingParameter(
+        "validation_fraction",
+        "number",
+        None,
+        "Share of the rows to hold out to say when to stop; none is for --valid or the out-of-fold chains.",
+        ("none",),
+    ),
+    TrainingParameter("refit", "flag", False, "Train again on all rows after rows were held out."),  # noqa: FBT003 (the default)
     TrainingParameter(
         "out_of_fold",
         "integer",
