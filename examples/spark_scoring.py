@@ -23,7 +23,7 @@ def scorer(path: str, columns: list[str], keep: str) -> Callable[[Iterable[pd.Da
         model = epiboost.load(path)
         for rows in batches:
             posterior = model.predict_posterior(rows[columns])
-            uncertainty = posterior.uncertainty().to_frame().set_axis(rows.index)
+            uncertainty = posterior.uncertainty().to_frame()
             yield pd.concat([rows[[keep.split(maxsplit=1)[0]]], uncertainty], axis=1).assign(prediction=posterior.mean)
 
     return score

@@ -19,6 +19,7 @@ from epiboost._estimators.training.rounds import Callback
 from epiboost._estimators.training.stopping import StoppingOptions
 from epiboost._estimators.training_rows import GivenRows, RowReader, TrainingRows, evaluation_parts, is_collection
 from epiboost._estimators.uncertainty_model import UncertaintyModel
+from epiboost._inputs.schema import CheckedTable, row_index
 from epiboost._inputs.target import Target
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
@@ -184,14 +185,14 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             ``parameters`` has shape (members, n, outputs): mean and variance, or class probabilities.
         """
         self._require_fitted()
-        return self._posterior_of(self.schema_.transform(X))
+        return self._posterior_of(self.schema_.transform(X), row_index(X))
 
-    def _posterior_of(self, table: AnyArray) -> Posterior:
+    def _posterior_of(self, table: AnyArray, index: LibraryObject = None) -> Posterior:
         """Return the posterior of a table that the schema has read."""
         parameters = self.forest_.predict(table, prefixes=self.prefixes_)
         if self.out_of_fold_ is not None and self.out_of_fold_.recalibration is not None:
             parameters = self.out_of_fold_.recalibration.apply(parameters)
-        return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None))
+        return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None), index)
 
     def _uncertainty_of(self, table: AnyArray) -> Uncertainty:
         """Return the uncertainty of a table that the schema has read."""
@@ -203,6 +204,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         if is_collection(given.X):
             return reader.read_partitions(given, engine, str(self.engine), self.max_bins)
         return reader.read(given)
+
+    def _read(self, X: Table) -> CheckedTable:
+        self._require_fitted()
+        return self.schema_.read(X)
 
     def _novelty(self, X: Table) -> Floats:
         self._require_fitted()

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 
 from epiboost._estimators.saving import SavedModel
 from epiboost._estimators.training_rows import is_collection
+from epiboost._inputs.schema import CheckedTable
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._typing import AnyArray, Floats, Table
@@ -42,6 +43,10 @@ class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scik
         """Return the predictive distribution of every member for every row."""
 
     @abstractmethod
+    def _read(self, X: Table) -> CheckedTable:
+        """Return a table that need not be read again."""
+
+    @abstractmethod
     def _novelty(self, X: Table) -> Floats:
         """Return the novelty of each row."""
 
@@ -63,8 +68,10 @@ class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scik
             how far the columns of the row are from the training rows, as minus the logarithm of the probability that a
             row of the domain is as far; 3 means one row in twenty.
         """
-        uncertainty = self.predict_posterior(X).uncertainty()
-        return uncertainty.with_novelty(self._novelty(X)) if novelty else uncertainty
+        if not novelty:
+            return self.predict_posterior(X).uncertainty()
+        rows = self._read(X)
+        return self.predict_posterior(rows).uncertainty().with_novelty(self._novelty(rows))
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that values may be missing."""

@@ -35,7 +35,7 @@ from epiboost._inputs.table import (
     in_order,
     open_table,
 )
-from epiboost._typing import AnyArray, Table
+from epiboost._typing import AnyArray, LibraryObject, Table
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _MAX_COLUMNS = 65_535  # split features are stored in 16 bits
@@ -49,9 +49,26 @@ class CheckedTable:
     Attributes
     ----------
     values : array of shape (n, features)
+    index : pandas.Index or None
+        See `row_index`.
     """
 
     values: AnyArray
+    index: LibraryObject = None
+
+
+def row_index(X: Table) -> LibraryObject:
+    """Return the index of a pandas frame; None for any other table.
+
+    >>> row_index([[1.0, 2.0]]) is None
+    True
+    """
+    if type(X) is np.ndarray:
+        return None
+    if isinstance(X, CheckedTable):
+        return X.index
+    native = nw.to_native(X, pass_through=True)
+    return native.index if hasattr(native, "iloc") else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +126,15 @@ class ColumnSchema:
             _check_numbers(np.empty((len(table), 0)), owner)  # raises scikit-learn's error for a table without columns
         categories, values = fit_columns(columns, labels, requested)
         return cls(owner, len(columns), names, categories), _check_numbers(values, owner)
+
+    def read(self, X: Table) -> CheckedTable:
+        """Return a table that this schema need not read again, with its index.
+
+        Parameters
+        ----------
+        X : table of shape (n, features), or CheckedTable
+        """
+        return CheckedTable(self.transform(X), row_index(X))
 
     def transform(self, X: Table) -> AnyArray:
         """Return a table as floats, shape (n, features), after comparing its columns with those of training.

@@ -15,8 +15,9 @@ from typing import NoReturn
 
 import numpy as np
 
+from epiboost._posterior.frames import check_index
 from epiboost._posterior.uncertainty import Uncertainty
-from epiboost._typing import Floats
+from epiboost._typing import Floats, LibraryObject
 
 
 class KnowledgeOnly(Uncertainty):
@@ -27,6 +28,7 @@ class KnowledgeOnly(Uncertainty):
     knowledge : array of shape (samples,)
         Variance of the members' means.
     novelty : array of shape (samples,), optional
+    index : pandas.Index, optional
 
     Raises
     ------
@@ -36,18 +38,20 @@ class KnowledgeOnly(Uncertainty):
 
     __slots__ = ()
 
-    def __init__(self, knowledge: Floats, novelty: Floats | None = None) -> None:
+    def __init__(self, knowledge: Floats, novelty: Floats | None = None, index: LibraryObject = None) -> None:
         object.__setattr__(self, "knowledge", np.asarray(knowledge, dtype=np.float64))
         object.__setattr__(self, "unit", "variance")
         object.__setattr__(self, "novelty", novelty)
+        check_index(index, len(self.knowledge))
+        object.__setattr__(self, "index", index)
 
-    def __reduce__(self) -> tuple[type, tuple[Floats, Floats | None]]:
-        """Pickle knowledge uncertainty and novelty alone; the other parts cannot be read."""
-        return KnowledgeOnly, (self.knowledge, self.novelty)
+    def __reduce__(self) -> tuple[type, tuple[Floats, Floats | None, LibraryObject]]:
+        """Pickle knowledge uncertainty, novelty and index alone; the other parts cannot be read."""
+        return KnowledgeOnly, (self.knowledge, self.novelty, self.index)
 
     def with_novelty(self, novelty: Floats) -> "KnowledgeOnly":
         """Return the same with the novelty of each sample, shape (samples,)."""
-        return KnowledgeOnly(self.knowledge, novelty)
+        return KnowledgeOnly(self.knowledge, novelty, self.index)
 
     @property
     def data(self) -> Floats:

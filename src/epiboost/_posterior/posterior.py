@@ -26,11 +26,12 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._inputs.labels import check_classes
+from epiboost._posterior.frames import check_index
 from epiboost._posterior.knowledge_only import KnowledgeOnly
 from epiboost._posterior.mixture import mixture_cdf, mixture_logpdf, mixture_quantile
 from epiboost._posterior.parameters import check_distribution, check_parameters, real_numbers
 from epiboost._posterior.uncertainty import Uncertainty, decompose_categorical, decompose_normal
-from epiboost._typing import AnyArray, Family, Floats, Integers
+from epiboost._typing import AnyArray, Family, Floats, Integers, LibraryObject
 
 _MAX_BELOW_ONE = 1.0 - float(np.finfo(np.float64).eps) / 2
 
@@ -48,6 +49,8 @@ class Posterior:
         The distribution that the outputs parametrise.
     classes : array of shape (outputs,), optional
         Labels in the order of the probabilities; set by classifiers. ``family="categorical"`` only.
+    index : pandas.Index, optional
+        Labels of the samples, those of the pandas frame that was predicted; its uncertainty keeps them.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class Posterior:
     parameters: Floats
     family: Family
     classes: AnyArray | None = None
+    index: LibraryObject = None
 
     def __post_init__(self) -> None:
         """Convert the parameters to float64 and check them."""
@@ -71,6 +75,7 @@ class Posterior:
         if self.classes is not None:
             self._check_family("categorical", "classes")
             object.__setattr__(self, "classes", check_classes(self.classes, parameters.shape[2]))
+        check_index(self.index, self.n_samples)
 
     @property
     def n_members(self) -> int:
@@ -105,9 +110,9 @@ class Posterior:
             have ``knowledge`` only; reading ``data`` or ``total`` raises a ValueError.
         """
         if self.family == "mean":
-            return KnowledgeOnly(self.parameters[:, :, 0].var(axis=0))
+            return KnowledgeOnly(self.parameters[:, :, 0].var(axis=0), index=self.index)
         decompose = decompose_normal if self.family == "normal" else decompose_categorical
-        return decompose(self.parameters)
+        return decompose(self.parameters, self.index)
 
     def quantile(self, q: float | npt.ArrayLike) -> Floats:
         """Return the values below which the target falls with probability ``q``. Normal only.

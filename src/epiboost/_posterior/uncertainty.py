@@ -23,9 +23,9 @@ from scipy.special import entr
 
 from epiboost._native import native
 from epiboost._posterior.divergences import mutual_information
-from epiboost._posterior.frames import Frame, FrameBackend, make_frame
+from epiboost._posterior.frames import Frame, FrameBackend, check_index, make_frame
 from epiboost._posterior.parameters import check_parameters, sample_blocks, sum_outputs
-from epiboost._typing import Floats
+from epiboost._typing import Floats, LibraryObject
 
 Unit: TypeAlias = Literal["variance", "nats"]
 """Unit of an uncertainty: squared units of the target, or nats of entropy."""
@@ -61,6 +61,8 @@ class Uncertainty:
     novelty : array of shape (samples,), optional
         How far the columns of the sample are from the training rows: minus the logarithm of the probability that a row
         of the domain is as far. It is no part of ``total``.
+    index : pandas.Index, optional
+        Labels of the samples, those of the pandas frame that was predicted; `to_frame` keeps them.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Uncertainty:
     knowledge: Floats
     unit: Unit
     novelty: Floats | None = None
+    index: LibraryObject = None
 
     def __post_init__(self) -> None:
         """Convert the arrays to float64 and check their shapes and the unit."""
@@ -99,6 +102,7 @@ class Uncertainty:
         if self.unit not in get_args(Unit):
             message = f"unit must be one of {get_args(Unit)}, got {self.unit!r}"
             raise ValueError(message)
+        check_index(self.index, len(self.total))
 
     def with_novelty(self, novelty: Floats) -> "Uncertainty":
         """Return the same with the novelty of each sample, shape (samples,)."""
@@ -126,16 +130,17 @@ class Uncertainty:
         Returns
         -------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            Columns ``total``, ``data`` and ``knowledge``, and ``novelty`` if it was measured.
+            Columns ``total``, ``data`` and ``knowledge``, and ``novelty`` if it was measured. If a pandas frame was
+            predicted, a frame of pandas has its index, so that joins match the rows.
         """
-        return make_frame(self._columns(), backend)
+        return make_frame(self._columns(), backend, self.index)
 
     def _columns(self) -> dict[str, Floats]:
         parts = {"total": self.total, "data": self.data, "knowledge": self.knowledge}
         return parts if self.novelty is None else {**parts, "novelty": self.novelty}
 
 
-def decompose_normal(parameters: Floats) -> Uncertainty:
+def decompose_normal(parameters: Floats, index: LibraryObject = None) -> Uncertainty:
     r"""Decompose the variance of an ensemble of Normals.
 
     With members' means :math:`\mu_m` and variances :math:`\sigma_m^2`,
@@ -149,6 +154,8 @@ def decompose_normal(parameters: Floats) -> Uncertainty:
     ----------
     parameters : array of shape (members, samples, 2)
         Mean and variance of each member for each sample.
+    index : pandas.Index, optional
+        Labels of the samples.
 
     Returns
     -------
@@ -166,10 +173,10 @@ def decompose_normal(parameters: Floats) -> Uncertainty:
     """
     parameters = check_parameters(parameters, "normal")
     data, knowledge = native().split_normal_variance(np.ascontiguousarray(parameters))
-    return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit="variance")
+    return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit="variance", index=index)
 
 
-def decompose_categorical(parameters: Floats) -> Uncertainty:
+def decompose_categorical(parameters: Floats, index: LibraryObject = None) -> Uncertainty:
     r"""Decompose the entropy of an ensemble of classifiers.
 
     With members' probabilities :math:`p_m` and their average :math:`\bar p`,
@@ -186,6 +193,8 @@ def decompose_categorical(parameters: Floats) -> Uncertainty:
     ----------
     parameters : array of shape (members, samples, classes)
         Class probabilities of each member for each sample; zeros are allowed.
+    index : pandas.Index, optional
+        Labels of the samples.
 
     Returns
     -------
@@ -207,7 +216,7 @@ def decompose_categorical(parameters: Floats) -> Uncertainty:
     for samples, block in sample_blocks(parameters):
         data[samples] = _mean_entropy(block)
         knowledge[samples] = mutual_information(block)
-    return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit="nats")
+    return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit="nats", index=index)
 
 
 def _mean_entropy(members: Floats) -> Floats:

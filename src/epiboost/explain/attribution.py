@@ -1,14 +1,12 @@
 """The result of `attribute`: what each feature adds to a measure of each row."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
-import narwhals as nw
 import numpy as np
 
-from epiboost._optional import require
-from epiboost._posterior.frames import Frame, FrameBackend
-from epiboost._typing import AnyArray, Floats, Integers
+from epiboost._posterior.frames import Frame, FrameBackend, make_frame
+from epiboost._typing import AnyArray, Floats, Integers, LibraryObject
 from epiboost.explain.game import Explained
 
 Unit: TypeAlias = Literal["variance", "nats", "probability", "target"]
@@ -35,6 +33,8 @@ class Attribution:
     unit : {"variance", "nats", "probability", "target"}
     label : object
         The class whose probability is explained; None otherwise.
+    index : pandas.Index or None
+        That of the frame that was explained; `to_frame` keeps it.
 
     Examples
     --------
@@ -61,6 +61,7 @@ class Attribution:
     measure: Explained
     unit: Unit
     label: Any = None
+    index: LibraryObject = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -127,9 +128,4 @@ class Attribution:
         ImportError
             If the library is not installed.
         """
-        if backend not in get_args(FrameBackend):
-            message = f"backend must be one of {get_args(FrameBackend)}, got {backend!r}"
-            raise ValueError(message)
-        require(backend, extra="frames", purpose=f"to_frame(backend={backend!r})")
-        columns = dict(zip(self.feature_names, self.values.T, strict=True))
-        return nw.from_dict(columns, backend=backend).to_native()
+        return make_frame(dict(zip(self.feature_names, self.values.T, strict=True)), backend, self.index)

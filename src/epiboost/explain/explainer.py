@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from epiboost._estimators.unwrap import UnwrappedModel, unwrap
+from epiboost._inputs.schema import row_index
 from epiboost._inputs.user_table import fitted_feature_names, original_values
 from epiboost._progress import progress_bar
 from epiboost._typing import AnyArray, Estimator, Table
@@ -143,6 +144,7 @@ def attribute_all(
             measure=measure,
             unit=_unit(measure, found),
             label=found.classes[outcome] if measure == "mean" and found.classes is not None else None,
+            index=row_index(X),
         )
         for place, measure in enumerate(measures)
     )

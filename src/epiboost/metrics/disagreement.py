@@ -19,7 +19,7 @@ import numpy as np
 from epiboost._posterior.divergences import expected_pairwise_kl, reverse_mutual_information
 from epiboost._posterior.frames import Frame, FrameBackend, make_frame
 from epiboost._posterior.uncertainty import decompose_categorical, decompose_normal
-from epiboost._typing import Family, Floats
+from epiboost._typing import Family, Floats, LibraryObject
 from epiboost.metrics.inputs import Prediction, check_prediction
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
@@ -47,6 +47,8 @@ class Disagreement:
         In squared units of the target, or of probability.
     variance_of_logits : array of shape (samples,) or None
         Variance of log-odds; None for a regressor.
+    index : pandas.Index or None
+        That of the frame that was predicted; `to_frame` keeps it.
     """
 
     mutual_information: Floats
@@ -54,10 +56,11 @@ class Disagreement:
     expected_pairwise_kl: Floats
     variance_of_means: Floats
     variance_of_logits: Floats | None
+    index: LibraryObject = None
 
     def columns(self) -> dict[str, Floats]:
         """Return the measures by name, without those that are None."""
-        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        named = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "index"}
         return {name: values for name, values in named.items() if values is not None}
 
     def to_frame(self, backend: FrameBackend = "pandas") -> Frame:
@@ -68,7 +71,7 @@ class Disagreement:
         backend : {"pandas", "polars", "pyarrow"}, default="pandas"
             As in `Uncertainty.to_frame`.
         """
-        return make_frame(self.columns(), backend)
+        return make_frame(self.columns(), backend, self.index)
 
 
 def disagreement(prediction: Prediction, *, family: Family | None = None) -> Disagreement:
@@ -117,13 +120,15 @@ def disagreement(prediction: Prediction, *, family: Family | None = None) -> Dis
     if posterior.family == "normal":
         information = _normal_mutual_information(parameters)
         reverse = np.maximum(pairwise - information, 0.0)
-        return Disagreement(information, reverse, pairwise, decompose_normal(parameters).knowledge, None)
+        means = decompose_normal(parameters).knowledge
+        return Disagreement(information, reverse, pairwise, means, None, posterior.index)
     return Disagreement(
         mutual_information=decompose_categorical(parameters).knowledge,
         reverse_mutual_information=reverse_mutual_information(parameters, "categorical"),
         expected_pairwise_kl=pairwise,
         variance_of_means=parameters.var(axis=0).sum(axis=1),
         variance_of_logits=_variance_of_logits(parameters),
+        index=posterior.index,
     )
 
 

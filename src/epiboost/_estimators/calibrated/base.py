@@ -14,7 +14,7 @@ from epiboost._estimators.conformal import check_share, conformal_quantile, min_
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.saving import model_from_file
 from epiboost._estimators.uncertainty_model import UncertaintyModel
-from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.schema import CheckedTable, ColumnSchema
 from epiboost._inputs.target import Target
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Estimator, Floats, Integers, Table
@@ -77,6 +77,10 @@ class BaseCalibrated(UncertaintyModel):
     def reference_rows_(self) -> ReferenceRows | None:
         """Training rows that the model keeps."""
         return self.estimator_.reference_rows_
+
+    def _read(self, X: Table) -> CheckedTable:
+        check_is_fitted(self, "scores_")
+        return self.schema_.read(X)
 
     def _novelty(self, X: Table) -> Floats:
         return self.estimator_._novelty(X)  # of this package

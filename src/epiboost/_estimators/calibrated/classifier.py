@@ -1,5 +1,6 @@
 """The calibrated classifier: temperature scaling and conformal prediction sets."""
 
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -132,8 +133,8 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
     def predict_posterior(self, X: Table) -> Posterior:
         """Return the posterior at the fitted temperature; see `EpiBoostClassifier.predict_posterior`."""
         check_is_fitted(self, "scores_")
-        parameters = temper(self.estimator_.predict_posterior(X).parameters, self.temperature_)
-        return Posterior(parameters, "categorical", self.classes_)
+        posterior = self.estimator_.predict_posterior(X)
+        return replace(posterior, parameters=temper(posterior.parameters, self.temperature_))
 
     def _calibration_to_file(self) -> dict[str, AnyArray]:
         return {"calibration_scores": self.scores_, "calibration_temperature": np.array(self.temperature_)}

@@ -177,7 +177,8 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         posterior = self.estimator_.predict_posterior(X)
         mean, variance = posterior.parameters[:, :, 0], posterior.parameters[:, :, 1]
         spread = posterior.mean + np.sqrt(self.scales_.knowledge) * (mean - posterior.mean)
-        return Posterior(np.stack([spread, self.scales_.constant + self.scales_.data * variance], axis=2), "normal")
+        scaled = np.stack([spread, self.scales_.constant + self.scales_.data * variance], axis=2)
+        return Posterior(scaled, "normal", index=posterior.index)
 
     def _calibration_to_file(self) -> dict[str, AnyArray]:
         scales = [self.scales_.constant, self.scales_.data, self.scales_.knowledge]

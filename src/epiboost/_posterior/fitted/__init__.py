@@ -13,16 +13,18 @@ second half of the chain form a virtual ensemble. A random forest is split into 
 
 import numbers
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
+from epiboost._inputs.schema import row_index
 from epiboost._posterior.fitted.catboost import catboost_posterior
 from epiboost._posterior.fitted.lightgbm import lightgbm_posterior
 from epiboost._posterior.fitted.sklearn import sklearn_posterior
 from epiboost._posterior.fitted.xgboost import xgboost_posterior
 from epiboost._posterior.posterior import Posterior
-from epiboost._typing import Column, Estimator, Table
+from epiboost._typing import Column, Estimator, LibraryObject, Table
 
 __all__ = ["posterior_from"]
 
@@ -81,7 +83,7 @@ def posterior_from(estimator: Estimator, X: Table, n_members: int = 10) -> Poste
     for library in _libraries(estimator):
         posterior = _READERS[library](estimator, X, int(n_members))
         if posterior is not None:
-            return _with_classes(posterior, getattr(estimator, "classes_", None))
+            return _with_labels(posterior, getattr(estimator, "classes_", None), row_index(X))
     message = (
         "estimator must be a fitted model of CatBoost, LightGBM or XGBoost, or scikit-learn's gradient boosting or "
         f"forest; got {type(estimator).__module__}.{type(estimator).__qualname__}"
@@ -95,8 +97,8 @@ def _libraries(estimator: Estimator) -> Iterator[str]:
     yield from dict.fromkeys(library for library in modules if library in _READERS)
 
 
-def _with_classes(posterior: Posterior, classes: Column | None) -> Posterior:
-    """Return the posterior with the model's class labels; raw boosters have none."""
+def _with_labels(posterior: Posterior, classes: Column | None, index: LibraryObject) -> Posterior:
+    """Return the posterior with the index of the table and the model's class labels; raw boosters have none."""
     if posterior.family != "categorical" or classes is None or len(classes) != posterior.parameters.shape[2]:
-        return posterior
-    return Posterior(posterior.parameters, posterior.family, np.asarray(classes))
+        return replace(posterior, index=index)
+    return replace(posterior, classes=np.asarray(classes), index=index)

@@ -185,7 +185,7 @@ class DomainDetector(OutlierMixin, BaseDecision):  # type: ignore[misc]  # sciki
         columns, similar, affinity, kept = explain_rows(self.score_, scored, n_similar)
         uncertainty = np.zeros(len(columns)) if scored.uncertainty is None else scored.uncertainty
         names = self.compared_.names[: schema.n_features]
-        return DomainExplanation(names, columns, uncertainty, similar, affinity, kept)
+        return DomainExplanation(names, columns, uncertainty, similar, affinity, kept, scored.index)
 
     def drift(self, X: Table, *, random_state: int = 0) -> DriftTest:
         """Test whether a batch of rows comes from another distribution than the rows of the domain.

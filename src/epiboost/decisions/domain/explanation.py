@@ -18,7 +18,7 @@ import numpy as np
 
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._posterior.frames import Frame, FrameBackend, make_frame
-from epiboost._typing import AnyArray, Floats, Integers
+from epiboost._typing import AnyArray, Floats, Integers, LibraryObject
 from epiboost.decisions.domain.score import DomainScore, ScoredRows
 from epiboost.engines.base import LeafForest
 
@@ -43,6 +43,8 @@ class DomainExplanation:
         Share of trees in which they fall into the same leaf; NaN if the trees do not tell.
     kept_rows : array of shape (m, features)
         Training rows that the model keeps; categories are values, not codes.
+    index : pandas.Index or None
+        That of the frame that was explained; `to_frame` keeps it.
     """
 
     names: tuple[str, ...]
@@ -51,6 +53,7 @@ class DomainExplanation:
     similar: Integers
     affinity: Floats
     kept_rows: AnyArray
+    index: LibraryObject = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -79,7 +82,7 @@ class DomainExplanation:
         backend : {"pandas", "polars", "pyarrow"}, default="pandas"
         """
         parts = dict(zip(self.names, self.columns.T, strict=True))
-        return make_frame({**parts, "(uncertainty)": self.uncertainty}, backend)
+        return make_frame({**parts, "(uncertainty)": self.uncertainty}, backend, self.index)
 
     def similar_rows(self, row: int, backend: FrameBackend = "pandas") -> Frame:
         """Return the training rows that are most like a row, the nearest first, with their affinity.

@@ -16,13 +16,13 @@ import numpy as np
 from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.unwrap import UnwrappedModel
-from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.schema import CheckedTable, ColumnSchema, row_index
 from epiboost._novelty.arrays import MIN_ROWS
 from epiboost._novelty.novelty import Novelty, NoveltyParts
 from epiboost._novelty.surprise import Surprise
 from epiboost._posterior.knowledge_only import KnowledgeOnly
 from epiboost._posterior.uncertainty import Uncertainty
-from epiboost._typing import AnyArray, Floats, Table
+from epiboost._typing import AnyArray, Floats, LibraryObject, Table
 from epiboost.decisions.base import check_uncertainty
 
 DomainMeasure: TypeAlias = Literal["combined", "novelty", "knowledge", "total", "data"]
@@ -54,12 +54,15 @@ class ScoredRows:
     parts : NoveltyParts or None
     uncertainty : array of shape (n,) or None
         Surprise of the uncertainty, weighted.
+    index : pandas.Index or None
+        That of the frame that was scored.
     """
 
     score: Floats
     table: AnyArray
     parts: NoveltyParts | None = None
     uncertainty: Floats | None = None
+    index: LibraryObject = None
 
     @property
     def novelty_parts(self) -> NoveltyParts:
@@ -110,17 +113,17 @@ class DomainScore:
     def __call__(self, X: Table) -> ScoredRows:
         """Return the scores of rows; no rows and NaN values are errors."""
         _refuse_no_rows(X, self.measure)
-        given = self.model.transform(X)
+        index, given, estimator = row_index(X), self.model.transform(X), self.model.estimator
         table = self.schema.transform(given)
+        if getattr(estimator, "schema_", None) is self.schema:
+            given = CheckedTable(table)  # the estimator need not read it again, nor warn again
         if self.measure not in NOVELTY_MEASURES:
-            return ScoredRows(part_of(self.model.estimator.predict_uncertainty(given), self.measure), table)
+            return ScoredRows(part_of(estimator.predict_uncertainty(given), self.measure), table, index=index)
         parts = self.kept_novelty.parts(table)
         if self.measure == "novelty" or self.surprise is None:
-            return ScoredRows(parts.sum, table, parts)
-        uncertain = UNCERTAINTY_WEIGHT * self.surprise(
-            part_of(self.model.estimator.predict_uncertainty(given), "total")
-        )
-        return ScoredRows(parts.sum + uncertain, table, parts, uncertain)
+            return ScoredRows(parts.sum, table, parts, index=index)
+        uncertain = UNCERTAINTY_WEIGHT * self.surprise(part_of(estimator.predict_uncertainty(given), "total"))
+        return ScoredRows(parts.sum + uncertain, table, parts, uncertain, index)
 
     def of_reference_rows(self, reference: ReferenceRows) -> Floats:
         """Return the scores of the rows that the model keeps, as far as they were measured out of fold."""
