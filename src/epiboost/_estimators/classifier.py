@@ -10,7 +10,7 @@ from epiboost._estimators.conformal import conformal_quantile
 from epiboost._estimators.predictions import ClassPredictions
 from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.target import Classes
-from epiboost._posterior.posterior import check_coverage
+from epiboost._posterior.levels import check_coverage
 from epiboost._typing import AnyArray, Column, Table
 
 

@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 from scipy.special import entr
 
+from epiboost._display import short_repr
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._inputs.dataset import Dataset
@@ -48,6 +49,8 @@ class ReferenceRows:
     novelty: Novelty
     total: Floats32
     error: Floats32
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -15,7 +15,7 @@ from epiboost._estimators.out_of_fold.residual_shape import ResidualShape
 from epiboost._estimators.predictions import NumberPredictions
 from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.target import Numbers
-from epiboost._posterior.posterior import check_quantiles, interval_ends
+from epiboost._posterior.levels import check_quantiles, interval_ends
 from epiboost._typing import Column, Floats, LibraryObject, Table
 from epiboost.engines.base import Engine
 

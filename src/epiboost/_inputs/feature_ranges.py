@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from epiboost._display import short_repr
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._typing import AnyArray, Floats
 
@@ -35,6 +36,8 @@ class FeatureRanges:
     low: Floats
     high: Floats
     missing: AnyArray
+
+    __repr__ = short_repr
 
     def beyond(self, X: AnyArray) -> AnyArray:
         """Return which numbers of a table lie well beyond their column's range, or are missing where none was.

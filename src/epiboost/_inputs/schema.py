@@ -22,6 +22,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from epiboost._display import short_repr
 from epiboost._inputs.category_files import categories_from_file, categories_to_file
 from epiboost._inputs.column_kinds import holds_text, requested_columns
 from epiboost._inputs.columns import ColumnCategories, drop_unused, fit_columns, read_columns
@@ -93,6 +94,8 @@ class ColumnSchema:
     names: tuple[str, ...] | None = None
     categories: ColumnCategories = ()
     ranges: FeatureRanges | None = None
+
+    __repr__ = short_repr
 
     @classmethod
     def fit(cls, X: Table, *, categorical_features: object, owner: str) -> tuple[Self, AnyArray]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from epiboost._display import short_repr
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._novelty.scales import ColumnScales
 from epiboost._typing import AnyArray, Floats, Floats32, Integers
@@ -42,6 +43,8 @@ class NoveltyArrays:
     groups: Integers
     distance: Floats32
     strangest: Floats
+
+    __repr__ = short_repr
 
     def to_file(self) -> dict[str, AnyArray]:
         """Return the arrays of a model file."""

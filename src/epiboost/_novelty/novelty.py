@@ -19,6 +19,7 @@ from typing import Self
 
 import numpy as np
 
+from epiboost._display import short_repr
 from epiboost._inputs.categories import UNSEEN
 from epiboost._native import native
 from epiboost._novelty.arrays import NoveltyArrays
@@ -86,6 +87,8 @@ class Novelty:
     """
 
     arrays: NoveltyArrays
+
+    __repr__ = short_repr
 
     @cached_property
     def _comparison(self) -> _Comparison:

@@ -3,7 +3,7 @@
 >>> import numpy as np
 >>> uncertainty = KnowledgeOnly(np.array([0.5, 0.0]))
 >>> uncertainty
-KnowledgeOnly(2 samples, in variance; mean: knowledge=0.25)
+KnowledgeOnly(2 samples, in variance; median: knowledge=0.25)
 >>> uncertainty.data
 Traceback (most recent call last):
 ...
@@ -63,7 +63,8 @@ class KnowledgeOnly(Uncertainty):
         """Not defined; raises a ValueError."""
         _raise_not_known("total")
 
-    def _columns(self) -> dict[str, Floats]:
+    def columns(self) -> dict[str, Floats]:
+        """Return knowledge uncertainty, and novelty if it was measured."""
         return {"knowledge": self.knowledge, **({} if self.novelty is None else {"novelty": self.novelty})}
 
 

@@ -20,20 +20,20 @@ The mixture of two distant members has two modes, and its interval contains both
 array([[-1.28,  5.28]])
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from epiboost._display import SHOWN_ROWS, html_table, medians
 from epiboost._inputs.labels import check_classes
 from epiboost._posterior.frames import check_index
 from epiboost._posterior.knowledge_only import KnowledgeOnly
+from epiboost._posterior.levels import check_quantiles, interval_ends
 from epiboost._posterior.mixture import mixture_cdf, mixture_logpdf, mixture_quantile
 from epiboost._posterior.parameters import check_distribution, check_parameters, real_numbers
 from epiboost._posterior.uncertainty import Uncertainty, decompose_categorical, decompose_normal
 from epiboost._typing import AnyArray, Family, Floats, Integers, LibraryObject
-
-_MAX_BELOW_ONE = 1.0 - float(np.finfo(np.float64).eps) / 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +56,8 @@ class Posterior:
     --------
     >>> import numpy as np
     >>> posterior = Posterior(np.array([[[0.9, 0.1]], [[0.5, 0.5]]]), family="categorical")
+    >>> posterior
+    Posterior(categorical, 2 members, 1 sample, 2 classes; medians: total=0.6109, data=0.5091, knowledge=0.1017)
     >>> posterior.mean
     array([[0.7, 0.3]])
     >>> posterior.uncertainty().total.round(3)
@@ -76,6 +78,27 @@ class Posterior:
             self._check_family("categorical", "classes")
             object.__setattr__(self, "classes", check_classes(self.classes, parameters.shape[2]))
         check_index(self.index, self.n_samples)
+
+    def __repr__(self) -> str:
+        """Return the family, the numbers of members, samples and classes, and medians."""
+        size = f"{self.family}, {_count(self.n_members, 'member')}, {_count(self.n_samples, 'sample')}"
+        parts = self.uncertainty().columns()
+        if self.family == "categorical":
+            return f"{type(self).__name__}({size}, {self.parameters.shape[2]} classes; {medians(parts)})"
+        return f"{type(self).__name__}({size}; {medians({'mean': self.mean, **parts})})"
+
+    def _repr_html_(self) -> str:
+        """Return a table of the first samples, for notebooks."""
+        index = None if self.index is None else self.index[:SHOWN_ROWS]
+        first = replace(self, parameters=self.parameters[:, :SHOWN_ROWS], index=index)
+        parts, mean = first.uncertainty().columns(), first.mean
+        if self.family != "categorical":
+            return html_table(repr(self), {"mean": mean, **parts}, index, self.n_samples)
+        best = mean.argmax(axis=1)
+        labels = best if self.classes is None else self.classes[best]
+        return html_table(
+            repr(self), {"class": labels, "probability": mean.max(axis=1), **parts}, index, self.n_samples
+        )
 
     @property
     def n_members(self) -> int:
@@ -255,32 +278,5 @@ class Posterior:
         return codes.astype(np.int64)
 
 
-def interval_ends(coverage: float | npt.ArrayLike) -> Floats:
-    """Return the probabilities of the two ends of central intervals, shape (2,) or (k, 2).
-
-    >>> interval_ends(0.9).round(2)
-    array([0.05, 0.95])
-    """
-    tails = (1.0 - check_coverage(coverage)) / 2
-    return np.stack([tails, np.minimum(1.0 - tails, _MAX_BELOW_ONE)], axis=-1)
-
-
-def check_coverage(coverage: float | npt.ArrayLike) -> Floats:
-    """Return coverages as an array of shape () or (k,); a ValueError unless they are strictly between 0 and 1."""
-    levels = np.asarray(coverage, dtype=np.float64)
-    if levels.ndim > 1 or not levels.size or not ((levels > 0.0) & (levels < 1.0)).all():
-        message = f"coverage must be a number, or a sequence of them, strictly between 0 and 1, got {coverage!r}"
-        raise ValueError(message)
-    return levels
-
-
-def check_quantiles(q: float | npt.ArrayLike) -> Floats:
-    """Return probabilities as an array; a ValueError unless they are strictly between 0 and 1."""
-    levels = np.asarray(q, dtype=np.float64)
-    if levels.ndim > 1:
-        message = f"q must be a number or one-dimensional, got the shape {levels.shape}"
-        raise ValueError(message)
-    if not ((levels > 0.0) & (levels < 1.0)).all():
-        message = f"q must be strictly between 0 and 1, got {q!r}"
-        raise ValueError(message)
-    return levels
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from scipy.special import entr
 
+from epiboost._display import html_table, medians
 from epiboost._native import native
 from epiboost._posterior.divergences import mutual_information
 from epiboost._posterior.frames import Frame, FrameBackend, check_index, make_frame
@@ -113,11 +114,12 @@ class Uncertainty:
         return len(self.knowledge)
 
     def __repr__(self) -> str:
-        """Return the number of samples, the unit and the mean of each part."""
-        columns = self._columns()
-        means = ", ".join(f"{name}={part.mean() if len(self) else np.nan:.4g}" for name, part in columns.items())
-        label = "means" if len(columns) > 1 else "mean"
-        return f"{type(self).__name__}({len(self)} samples, in {self.unit}; {label}: {means})"
+        """Return the number of samples, the unit and the median of each part."""
+        return f"{type(self).__name__}({len(self)} samples, in {self.unit}; {medians(self.columns())})"
+
+    def _repr_html_(self) -> str:
+        """Return a table of the first samples, for notebooks."""
+        return html_table(repr(self), self.columns(), self.index, len(self))
 
     def to_frame(self, backend: FrameBackend = "pandas") -> Frame:
         """Return a data frame with one row per sample and one column per part of the uncertainty.
@@ -133,9 +135,10 @@ class Uncertainty:
             Columns ``total``, ``data`` and ``knowledge``, and ``novelty`` if it was measured. If a pandas frame was
             predicted, a frame of pandas has its index, so that joins match the rows.
         """
-        return make_frame(self._columns(), backend, self.index)
+        return make_frame(self.columns(), backend, self.index)
 
-    def _columns(self) -> dict[str, Floats]:
+    def columns(self) -> dict[str, Floats]:
+        """Return the parts that are known by name, each of shape (samples,)."""
         parts = {"total": self.total, "data": self.data, "knowledge": self.knowledge}
         return parts if self.novelty is None else {**parts, "novelty": self.novelty}
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy import ndimage
 
+from epiboost._display import short_repr
 from epiboost._typing import AnyArray, Floats, Integers
 
 Seed: TypeAlias = int | np.random.Generator | None
@@ -60,6 +61,8 @@ class HeartCells:
     mean: Floats
     data_uncertainty: Floats
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True)
 class Heart:
@@ -79,6 +82,8 @@ class Heart:
     y: Floats
     cells: HeartCells
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True)
 class Spiral:
@@ -97,6 +102,8 @@ class Spiral:
     X: Floats
     y: Integers
     points: Floats
+
+    __repr__ = short_repr
 
 
 def make_heart(n_per_cell: int = 1000, *, random_state: Seed = None) -> Heart:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from epiboost._display import short_repr
 from epiboost._typing import AnyArray, Integers
 from epiboost._typing import Table as AnyTable
 
@@ -32,6 +33,8 @@ class Table:
     X: AnyTable
     y: AnyArray
     splits: tuple[tuple[Integers, Integers], ...]
+
+    __repr__ = short_repr
 
     @property
     def categories(self) -> list[str]:

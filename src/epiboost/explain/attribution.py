@@ -5,12 +5,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from epiboost._display import html_table
 from epiboost._posterior.frames import Frame, FrameBackend, make_frame
 from epiboost._typing import AnyArray, Floats, Integers, LibraryObject
 from epiboost.explain.game import Explained
 
 Unit: TypeAlias = Literal["variance", "nats", "probability", "target"]
 """Unit of the values: squared units of the target, nats, a probability, or units of the target."""
+
+_SHOWN_FEATURES = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +77,11 @@ class Attribution:
         return (
             f"Attribution of {self.measure} ({self.unit}): {rows}, {len(self.feature_names)} features, first {leading}"
         )
+
+    def _repr_html_(self) -> str:
+        """Return a table of the first rows and the most important features, for notebooks."""
+        shown = {self.feature_names[feature]: self.values[:, feature] for feature in self.order[:_SHOWN_FEATURES]}
+        return html_table(repr(self), {self.measure: self.output, **shown}, self.index, len(self))
 
     @property
     def output(self) -> Floats:

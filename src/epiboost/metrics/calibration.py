@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from epiboost._display import short_repr
 from epiboost._typing import AnyArray, Family, Floats
 from epiboost.metrics.inputs import (
     Classes,
@@ -39,6 +40,8 @@ class ReliabilityCurve:
     predicted: Floats
     observed: Floats
     weight: Floats
+
+    __repr__ = short_repr
 
     @property
     def error(self) -> float:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from epiboost._display import html_table, medians
 from epiboost._posterior.divergences import expected_pairwise_kl, reverse_mutual_information
 from epiboost._posterior.frames import Frame, FrameBackend, make_frame
 from epiboost._posterior.uncertainty import decompose_categorical, decompose_normal
@@ -62,6 +63,14 @@ class Disagreement:
         """Return the measures by name, without those that are None."""
         named = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "index"}
         return {name: values for name, values in named.items() if values is not None}
+
+    def __repr__(self) -> str:
+        """Return the number of samples and the median of each measure."""
+        return f"{type(self).__name__}({len(self.variance_of_means)} samples; {medians(self.columns())})"
+
+    def _repr_html_(self) -> str:
+        """Return a table of the first samples, for notebooks."""
+        return html_table(repr(self), self.columns(), self.index, len(self.variance_of_means))
 
     def to_frame(self, backend: FrameBackend = "pandas") -> Frame:
         """Return a data frame with one row per sample and one column per measure.

@@ -24,6 +24,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from epiboost._display import short_repr
 from epiboost._inputs.labels import check_present, check_same_kind
 from epiboost._typing import AnyArray, Floats
 from epiboost.metrics.inputs import check_uncertainty, check_values, check_weight
@@ -58,6 +59,8 @@ class RejectionCurve:
     error: Floats
     oracle_rejected: Floats
     oracle_error: Floats
+
+    __repr__ = short_repr
 
     @property
     def score(self) -> float:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
+from epiboost._display import short_repr
 from epiboost._estimators.conformal import conformal_rank
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats
@@ -41,6 +42,8 @@ class FoldChains:
     forests: tuple[Forest, ...]
     scores: tuple[Floats, ...]
     prefixes: tuple[int, ...] | None
+
+    __repr__ = short_repr
 
     @classmethod
     def of(

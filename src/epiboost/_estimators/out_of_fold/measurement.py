@@ -8,6 +8,7 @@ from scipy.special import entr
 
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import MemberSpec
+from epiboost._display import short_repr
 from epiboost._estimators.conformal import temper
 from epiboost._estimators.out_of_fold.categorical import (
     CategoricalRecalibration,
@@ -39,6 +40,8 @@ class UnseenVariance:
 
     data: Floats
     knowledge: float
+
+    __repr__ = short_repr
 
     def of_rows(self, number: Integers) -> "UnseenVariance":
         """Return the same for rows of which these are the distinct ones."""
@@ -92,6 +95,8 @@ class OutOfFold:
     n_trees: int | None = None
     chains: FoldChains | None = None
     unseen: UnseenVariance | None = None
+
+    __repr__ = short_repr
 
     def of_rows(self, number: Integers) -> "OutOfFold":
         """Return the same with predictions for rows of which these are the distinct ones."""

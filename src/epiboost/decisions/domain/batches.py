@@ -5,6 +5,7 @@ from typing import Self
 
 import numpy as np
 
+from epiboost._display import short_repr
 from epiboost._typing import AnyArray, Floats, Table
 from epiboost.decisions.domain.score import DomainScore, ScoredRows
 from epiboost.decisions.drift.monitor import DriftAlarm, DriftMonitor
@@ -28,6 +29,8 @@ class ComparedColumns:
     reference: Floats
     names: tuple[str, ...]
     is_categorical: AnyArray
+
+    __repr__ = short_repr
 
     @classmethod
     def of(cls, score: DomainScore, in_domain: ScoredRows | None, names: tuple[str, ...]) -> Self:

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from epiboost._display import html_table
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._posterior.frames import Frame, FrameBackend, make_frame
 from epiboost._typing import AnyArray, Floats, Integers, LibraryObject
 from epiboost.decisions.domain.score import DomainScore, ScoredRows
 from epiboost.engines.base import LeafForest
 
+_SHOWN_COLUMNS = 6
 _N_TREES = 200  # whose leaves are compared, at most
 
 
@@ -66,6 +68,13 @@ class DomainExplanation:
             reasons = ", ".join(f"{name} {share:.1f}" for name, share in self.top(row))
             lines.append(f"  row {row}: {reasons or 'no column'}; uncertainty {self.uncertainty[row]:.1f}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return a table of the first rows and the columns that add most to them, for notebooks."""
+        order = np.argsort(-self.columns.sum(axis=0), kind="stable")[:_SHOWN_COLUMNS]
+        shown = {self.names[column]: self.columns[:, column] for column in order}
+        caption = f"{type(self).__name__}({len(self)} rows): what each column adds to the score"
+        return html_table(caption, {**shown, "(uncertainty)": self.uncertainty}, self.index, len(self))
 
     def top(self, row: int, n_columns: int = 3) -> list[tuple[str, float]]:
         """Return the columns that add most to the score of a row, largest first, with what they add."""

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias, get_args
 import narwhals as nw
 import numpy as np
 
+from epiboost._display import short_repr
 from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.unwrap import UnwrappedModel
@@ -94,6 +95,8 @@ class DomainScore:
     schema: ColumnSchema
     novelty: Novelty | None
     surprise: Surprise | None = None
+
+    __repr__ = short_repr
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from epiboost._display import html_table
 from epiboost._posterior.frames import Frame, FrameBackend, make_frame
 from epiboost._typing import AnyArray, Floats
 from epiboost.decisions.drift.permutations import (
@@ -86,6 +87,10 @@ class DriftTest:
         more = ", ..." if len(self.columns) > _SHOWN_COLUMNS else ""
         return f"{type(self).__name__}(p={self.p_value:.3g}, {self.n_rows} rows; effects: {shown}{more})"
 
+    def _repr_html_(self) -> str:
+        """Return a table of the columns with the strongest evidence, for notebooks."""
+        return html_table(repr(self), self._parts(), None, len(self.columns))
+
     def to_frame(self, backend: FrameBackend = "pandas") -> Frame:
         """Return a data frame with one row per column of the table, the strongest evidence first.
 
@@ -99,10 +104,13 @@ class DriftTest:
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
             Columns ``column``, ``effect``, ``p_value`` and ``p_value_alone``.
         """
-        columns: dict[str, AnyArray] = {"column": np.array([column.name for column in self.columns], dtype=object)}
+        return make_frame(self._parts(), backend)
+
+    def _parts(self) -> dict[str, AnyArray]:
+        parts: dict[str, AnyArray] = {"column": np.array([column.name for column in self.columns], dtype=object)}
         for part in ("effect", "p_value", "p_value_alone"):
-            columns[part] = np.array([getattr(column, part) for column in self.columns])
-        return make_frame(columns, backend)
+            parts[part] = np.array([getattr(column, part) for column in self.columns])
+        return parts
 
 
 def drift_test(

@@ -73,7 +73,7 @@ _NO_EFFECT = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CatBoostForest(BoosterForest):
     """Models of CatBoost, one per chain."""
 

@@ -13,6 +13,7 @@ import numpy as np
 from epiboost._boosting.objectives import Objective, objective_from_header
 from epiboost._boosting.recipe import thread_count
 from epiboost._boosting.truncation import check_prefixes
+from epiboost._display import short_repr
 from epiboost._files.requirements import require_facts
 from epiboost._typing import AnyArray, Bytes, Family, Floats, LibraryObject
 from epiboost.engines.base import check_width
@@ -44,6 +45,8 @@ class BoosterForest(abc.ABC):
     n_codes: tuple[int, ...]
     evaluation: Floats
     n_jobs: int | None = None
+
+    __repr__ = short_repr
 
     library: ClassVar[str]
 

@@ -63,7 +63,7 @@ _ALLOWED = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LightGBMForest(BoosterForest):
     """Models of LightGBM, one per chain.
 

@@ -12,6 +12,7 @@ from epiboost._boosting.capacity import MAX_DEPTH, MAX_LEAVES
 from epiboost._boosting.objectives import Objective, objective_from_header
 from epiboost._boosting.recipe import thread_count
 from epiboost._boosting.truncation import check_prefixes
+from epiboost._display import short_repr
 from epiboost._encoding.binned import BinnedEncoding
 from epiboost._encoding.encoding import Encoding
 from epiboost._files.requirements import require_arrays, require_facts
@@ -56,6 +57,8 @@ class NativeForest:
     n_jobs: int | str | None = None
     encoding: Encoding | None = None
     _predictors: dict[tuple[int, ...] | None, Predictor] = field(default_factory=dict, repr=False, compare=False)
+
+    __repr__ = short_repr
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the caches."""

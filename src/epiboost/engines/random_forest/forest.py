@@ -8,6 +8,7 @@ import numpy as np
 
 from epiboost._boosting.objectives import Objective, objective_from_header
 from epiboost._boosting.truncation import check_prefixes, forest_parts
+from epiboost._display import short_repr
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._typing import AnyArray, Family, Floats, Integers
 from epiboost.engines.base import check_width
@@ -47,6 +48,8 @@ class SklearnForest:
     n_codes: tuple[int, ...]
     code_mean: Floats
     n_jobs: int | None = None
+
+    __repr__ = short_repr
 
     @property
     def family(self) -> Family:

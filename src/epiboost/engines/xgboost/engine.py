@@ -69,7 +69,7 @@ _ALIASES = {
 _CONFIGURATION = Lock()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class XGBoostForest(BoosterForest):
     """Models of XGBoost, one per chain."""
 
