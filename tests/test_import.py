@@ -4,9 +4,11 @@ scikit-learn imports pandas where it is installed, and pandas imports pyarrow. W
 """
 
 import importlib.util
+from importlib import metadata
 
 import pytest
 
+import epiboost
 from tests.support.processes import run_python
 
 OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "typer", "rich", "catboost", "lightgbm", "xgboost"]
@@ -45,6 +47,10 @@ def imported(dependencies):
 @pytest.mark.parametrize("package", OPTIONAL + COMPARED)
 def test_importing_the_package_does_not_import_an_optional_package(imported, package):
     assert package not in imported
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert epiboost.__version__ == metadata.version("epiboost")
 
 
 def test_importing_the_package_imports_the_estimators(imported):

@@ -34,6 +34,12 @@ def test_rows_are_chosen_by_the_variance_that_remains_after_earlier_labels():
         assert choose(posterior, 10).tolist() == choose_by_covariance(posterior, 10)
 
 
+def test_members_without_a_variance_are_chosen_from_as_if_labels_had_no_noise():
+    means = np.random.default_rng(0).normal(3.0, size=(6, 40, 1))
+    exact = Posterior(np.concatenate([means, np.zeros_like(means)], axis=2), "normal")
+    assert choose(Posterior(means, "mean"), 4).tolist() == choose(exact, 4).tolist()
+
+
 def test_a_posterior_is_left_as_it_was():
     parameters = np.stack([np.random.default_rng(0).normal(size=(4, 9)), np.ones((4, 9))], axis=2)
     posterior = Posterior(parameters.copy(), "normal")

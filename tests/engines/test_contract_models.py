@@ -143,7 +143,7 @@ class TestUncertainty:
             for part in ("data", "total"):
                 with pytest.raises(ValueError, match=f"{part} uncertainty is not known: the members predict a mean"):
                     getattr(uncertainty, part)
-            with pytest.raises(ValueError, match="predict a mean alone"):
+            with pytest.raises(ValueError, match="these predict a mean without a variance, as a random forest"):
                 model.predict_interval(X)
             return
         assert (uncertainty.data >= 0).all()

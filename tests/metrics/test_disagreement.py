@@ -76,11 +76,6 @@ def test_a_class_of_probability_zero_makes_the_variance_of_logits_infinite():
     assert np.isfinite(measures.mutual_information).all()
 
 
-def test_members_without_a_variance_are_refused():
-    with pytest.raises(ValueError, match="must have members with a variance, got a mean posterior"):
-        disagreement(Posterior([[[1.0]], [[2.0]]], "mean"))
-
-
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_a_frame_has_one_column_per_measure(backend):
     assert disagreement(CATEGORICAL).to_frame(backend).shape == (N_SAMPLES, 5)

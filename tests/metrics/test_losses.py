@@ -73,9 +73,3 @@ class TestBrier:
     def test_the_classes_may_have_any_order(self):
         names = np.array(["b", "c", "a"])
         assert brier_loss(names[LABELS], CATEGORICAL, classes=names) == brier_loss(LABELS, CATEGORICAL)
-
-
-def test_members_without_a_spread_have_no_likelihood():
-    means = Posterior(np.zeros((2, 3, 1)), "mean")
-    with pytest.raises(ValueError, match="members that predict a mean without a spread"):
-        negative_log_likelihood_loss(np.zeros(3), means)

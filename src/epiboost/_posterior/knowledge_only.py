@@ -19,6 +19,9 @@ from epiboost._posterior.frames import check_index
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._typing import Floats, LibraryObject
 
+MEAN_ALONE = "predict a mean without a variance, as a random forest or a booster with squared loss does"
+"""What such members do, for error texts."""
+
 
 class KnowledgeOnly(Uncertainty):
     """Knowledge uncertainty of each sample, for a model without data uncertainty.
@@ -70,7 +73,7 @@ class KnowledgeOnly(Uncertainty):
 
 def _raise_not_known(part: str) -> NoReturn:
     message = (
-        f"{part} uncertainty is not known: the members predict a mean without a variance, as a random forest or a "
-        "booster with squared loss does; use knowledge uncertainty, or a model that predicts a variance"
+        f"{part} uncertainty is not known: the members {MEAN_ALONE}; use knowledge uncertainty, or a model that "
+        "predicts a variance"
     )
     raise ValueError(message)

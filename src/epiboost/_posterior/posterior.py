@@ -28,7 +28,7 @@ import numpy.typing as npt
 from epiboost._display import SHOWN_ROWS, html_table, medians
 from epiboost._inputs.labels import check_classes
 from epiboost._posterior.frames import check_index
-from epiboost._posterior.knowledge_only import KnowledgeOnly
+from epiboost._posterior.knowledge_only import MEAN_ALONE, KnowledgeOnly
 from epiboost._posterior.levels import check_quantiles, interval_ends
 from epiboost._posterior.mixture import mixture_cdf, mixture_logpdf, mixture_quantile
 from epiboost._posterior.parameters import check_distribution, check_parameters, real_numbers
@@ -251,7 +251,10 @@ class Posterior:
 
     def _check_family(self, family: Family, method: str) -> None:
         if self.family == "mean" and family == "normal":
-            message = f"{method} needs members that predict a variance; these predict a mean alone"
+            message = (
+                f"{method} needs members that predict a variance; these {MEAN_ALONE}. Use the mean and "
+                "uncertainty().knowledge, or a model that predicts a variance, such as one of engine='native'"
+            )
             raise ValueError(message)
         if self.family != family:
             message = f"{method} needs a {family} posterior, got a {self.family} one"

@@ -11,7 +11,8 @@ The share of row j's variance that remains is the share of its knowledge uncerta
 DᵀD / M, where D holds the predictions less their mean over members. The rule then shrinks D along one direction in the
 space of members, which costs one pass over the pool per choice.
 
-For classes the outputs are the probabilities, and the noise is their variance.
+For classes the outputs are the probabilities, and the noise is their variance. Members that predict a mean without a
+variance have no noise: a label then tells the function's value at its row.
 """
 
 from typing import Literal, TypeAlias, get_args
@@ -132,10 +133,12 @@ def choose(posterior: Posterior, n: int, *, with_data: bool = False) -> Integers
 def _deviations(posterior: Posterior) -> tuple[Floats, Floats]:
     """Return the members' deviations from their mean, (members, samples, outputs), and the label noise, (samples,)."""
     parameters = posterior.parameters
-    outputs = parameters[:, :, :1] if posterior.family == "normal" else parameters
+    outputs = parameters if posterior.family == "categorical" else parameters[:, :, :1]
     deviation: Floats = outputs - outputs.mean(axis=0)
     if posterior.family == "normal":
         return deviation, parameters[:, :, 1].mean(axis=0)
+    if posterior.family == "mean":  # of a random forest, say: the noise is not known, and taken as none
+        return deviation, np.zeros(posterior.n_samples)
     return deviation, (parameters * (1.0 - parameters)).mean(axis=(0, 2))
 
 

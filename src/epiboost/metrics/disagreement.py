@@ -118,12 +118,6 @@ def disagreement(prediction: Prediction, *, family: Family | None = None) -> Dis
     variance_of_logits          0.0  4.828
     """
     posterior = check_prediction(prediction, family)
-    if posterior.family == "mean":
-        message = (
-            "prediction must have members with a variance, got a mean posterior; uncertainty().knowledge is the "
-            "variance of its means"
-        )
-        raise ValueError(message)
     parameters = posterior.parameters
     pairwise = expected_pairwise_kl(parameters, posterior.family)
     if posterior.family == "normal":

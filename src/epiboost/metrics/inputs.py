@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._inputs.labels import check_classes, label_codes
+from epiboost._posterior.knowledge_only import MEAN_ALONE
 from epiboost._posterior.parameters import real_numbers
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Family, Floats, Integers
@@ -97,16 +98,25 @@ def check_weight(sample_weight: npt.ArrayLike | None, n_samples: int) -> Floats:
 _SOURCES: dict[Family, str] = {
     "normal": "normal, as from a regressor",
     "categorical": "categorical, as from a classifier",
-    "mean": "a mean without a spread, as from a random forest for regression",
+    "mean": f"a posterior of family 'mean', whose members {MEAN_ALONE}",
 }
 
 
 def check_prediction(prediction: Prediction, family: Family | None) -> Posterior:
     """Return the prediction as a posterior; an array of shape (samples, outputs) has a single member.
 
+    Members that predict a mean without a variance are refused: they have no distribution to judge.
+
     >>> check_prediction([[0.0, 1.0]], "normal").n_members
     1
     """
+    if (prediction.family if isinstance(prediction, Posterior) else family) == "mean" and family != "categorical":
+        message = (
+            f"prediction must hold distributions, got {_SOURCES['mean']}: it has no likelihood, no intervals and no "
+            "calibration. Use errors of its mean, prediction_rejection_score and ood_auc_score of its "
+            "uncertainty().knowledge, or a model that predicts a variance, such as one of engine='native'"
+        )
+        raise ValueError(message)
     if isinstance(prediction, Posterior):
         if family is not None and prediction.family != family:
             message = f"prediction must be {_SOURCES[family]}, got {_SOURCES[prediction.family]}"
@@ -136,12 +146,6 @@ def check_codes(y_true: npt.ArrayLike, posterior: Posterior, classes: Classes | 
     >>> check_codes(["yes"], certain, ["no", "yes"])
     array([1])
     """
-    if posterior.family == "mean":
-        message = (
-            "prediction must hold distributions, got members that predict a mean without a spread, as a random forest "
-            "or a booster of squared errors does"
-        )
-        raise ValueError(message)
     labels = np.asarray(y_true)
     n_classes = posterior.parameters.shape[2]
     if labels.ndim != 1 or len(labels) != posterior.n_samples:

@@ -11,6 +11,7 @@ from epiboost._estimators.out_of_fold.measurement import OutOfFold, measure, sub
 from epiboost._estimators.training.history import TrainingHistory
 from epiboost._estimators.training.rounds import RoundObserver
 from epiboost._inputs.dataset import Dataset
+from epiboost._posterior.knowledge_only import MEAN_ALONE
 from epiboost._progress import Progress
 from epiboost.engines.base import Engine, Forest, fit_subsets
 from epiboost.engines.rounds import fit_rounds
@@ -73,7 +74,7 @@ class TrainingRun:
 
     def _with_folds(self, data: Dataset, plan: OutOfFoldPlan, progress: Progress) -> Trained:
         if self.keep_folds and not data.n_classes and not self.engine.capabilities.variance:
-            message = "keep_folds=True is for members that predict a distribution; these predict a mean alone"
+            message = f"keep_folds=True is for members that predict a distribution; these {MEAN_ALONE}; leave it False"
             raise ValueError(message)
         observer, specs = self.observer, self.recipe.specs(self.seed)
         chain_specs = self.recipe.out_of_fold_specs(self.seed, len(plan.trains) + len(plan.extra_trains))
