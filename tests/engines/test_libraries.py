@@ -32,7 +32,8 @@ REFUSED = {
         "metric": "it has no effect here", "linear_tree": "it is set by this package", "n_jobs": "it is set by n_jobs",
         "min_data_in_laef": "LightGBM does not know it; did you mean 'min_data_in_leaf'",
         "foo": "LightGBM does not know it",
-        "options": "LightGBM does not know it",
+        "options": "LightGBM does not know it", "num_leave": r"does not know it; 'num_leaves' is set by max_leaves$",
+        "learning_rat": r"does not know it; 'learning_rate' is set by learning_rate$",
     },
     "xgboost": {
         "eta": "it is set by learning_rate", "subsample": "it is set by subsample", "lambda_": "it is set by l2",
@@ -41,11 +42,12 @@ REFUSED = {
         "early_stopping_rounds": "it is set by early_stopping_rounds", "missing": "it has no effect here",
         "nthreads": "it is set by n_jobs", "num_parallel_tree": "it is set by this package",
         "gama": "XGBoost does not know it; did you mean 'gamma'", "rate_drop": "XGBoost does not know it",
+        "max_dept": r"does not know it; 'max_depth' is set by max_depth$", "etta": "'eta' is set by learning_rate",
     },
     "forest": {
         "class_weight": "it is set by sample_weight", "bootstrap": "it is set by this package",
         "oob_score": "it has no effect here", "max_featurs": "did you mean 'max_features'",
-        "n_jobs": "it is set by n_jobs",
+        "n_jobs": "it is set by n_jobs", "n_estimator": r"does not know it; 'n_estimators' is set by n_estimators$",
     },
 }  # fmt: skip
 ALLOWED = {

@@ -56,7 +56,7 @@ def test_the_bytes_are_flushed_to_disk_before_the_file_is_replaced(path, monkeyp
 
 
 def test_writing_into_a_missing_directory_raises_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"No such folder '.*nowhere', create it first: '.*nowhere/model'"):
         write(tmp_path / "nowhere" / "model", {}, {})
 
 

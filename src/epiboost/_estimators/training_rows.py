@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from epiboost._inputs.dask_collections import dask_kind, require_in_memory
 from epiboost._inputs.dataset import Dataset
@@ -138,7 +138,12 @@ def _read_evaluation_rows(schema: ColumnSchema, target: Target, X: Table, y: Col
 
 def _positive_rows(table: AnyArray, y: AnyArray, weight: Column) -> tuple[AnyArray, AnyArray, Floats, AnyArray]:
     """Return the rows of positive weight and which they are, after checking that the parts have equal length."""
-    check_consistent_length(table, y)
+    if len(table) != len(y):
+        message = (
+            f"Found input variables with inconsistent numbers of samples: [{len(table)}, {len(y)}]. X has {len(table)} "
+            f"rows and y has {len(y)}; give one target per row"
+        )
+        raise ValueError(message)
     checked = np.ones(len(table)) if weight is None else check_weights(weight, len(table))
     positive = checked > 0
     if positive.all():

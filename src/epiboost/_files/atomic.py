@@ -26,7 +26,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     # cannot be renamed across file systems, and has the same suffix, because writers choose their format by it.
     target = Path(path).resolve()
     if not target.parent.is_dir():  # else the error would name the temporary file
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+        fault = f"No such folder {str(target.parent)!r}, create it first"
+        raise FileNotFoundError(errno.ENOENT, fault, os.fspath(path))
     temporary = target.with_name(f".epiboost-{secrets.token_hex(8)}{target.suffix}")
     try:
         yield temporary

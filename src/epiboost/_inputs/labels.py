@@ -29,10 +29,30 @@ def check_labels(y: Column) -> AnyArray:
         message = f"y holds dates or durations ({labels.dtype}); make the labels text"
         raise ValueError(message)
     if labels.dtype.kind == "f":
-        check_array(labels, ensure_2d=False, input_name="y")
+        check_finite(labels)
     distinct_labels(labels)
     check_classification_targets(labels)
     return np.asarray(labels)
+
+
+def check_finite(y: Column, dtype: npt.DTypeLike | None = "numeric") -> AnyArray:
+    """Return a target as an array; an error says where a value is missing or infinite.
+
+    >>> check_finite([1.0, 2.0])
+    array([1., 2.])
+    """
+    try:
+        values: AnyArray = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")
+    except ValueError as error:
+        if "Input y contains" not in str(error):
+            raise
+        not_finite = np.flatnonzero(~np.isfinite(np.asarray(y, dtype=np.float64)).reshape(len(y), -1).all(axis=1))
+        message = (
+            f"{str(error).rstrip('.')}: {len(not_finite)} of {len(y)} rows, the first is row {not_finite[0]}, counted "
+            "from 0; leave such rows out"
+        )
+        raise ValueError(message) from None
+    return values
 
 
 def distinct_labels(labels: AnyArray) -> AnyArray:

@@ -14,7 +14,7 @@ array([[1., 1.],
 array([[ 4., -1.]])
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_array
 
 from epiboost._display import short_repr
 from epiboost._inputs.category_files import categories_from_file, categories_to_file
-from epiboost._inputs.column_kinds import holds_text, requested_columns
+from epiboost._inputs.column_kinds import holds_text, listed, requested_columns
 from epiboost._inputs.columns import ColumnCategories, drop_unused, fit_columns, read_columns
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.few_rows import read_few_rows
@@ -126,9 +126,9 @@ class ColumnSchema:
             columns, labels = list(table.T), list(range(width))
         _check_width(len(columns))
         if not columns:
-            _check_numbers(np.empty((len(table), 0)), owner)  # raises scikit-learn's error for a table without columns
+            _refuse_no_columns(len(table), owner)
         categories, values = fit_columns(columns, labels, requested)
-        return cls(owner, len(columns), names, categories), _check_numbers(values, owner)
+        return cls(owner, len(columns), names, categories), _check_numbers(values, owner, labels)
 
     def read(self, X: Table) -> CheckedTable:
         """Return a table that this schema need not read again, with its index.
@@ -168,7 +168,7 @@ class ColumnSchema:
             check_n_features(numbers.shape[1], self.n_features, self.owner)
             return numbers
         check_n_features(len(columns), self.n_features, self.owner)
-        return _check_numbers(read_columns(columns, labels, self.categories), self.owner)
+        return _check_numbers(read_columns(columns, labels, self.categories), self.owner, labels)
 
     @property
     def n_codes(self) -> tuple[int, ...]:
@@ -248,13 +248,40 @@ def _is_numeric(X: Table) -> bool:
     return type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == _TWO_AXES and X.size > 0
 
 
-def _check_numbers(table: Table, owner: str) -> AnyArray:
+def _check_numbers(table: Table, owner: str, names: Sequence[Any] | None = None) -> AnyArray:
     """Return a table of numbers as floats; it may hold missing values."""
-    numbers = check_array(
-        table, input_name="X", estimator=owner, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan"
-    )
+    if getattr(table, "ndim", 0) == _TWO_AXES and not table.shape[1]:
+        _refuse_no_columns(table.shape[0], owner)
+    try:
+        with np.errstate(invalid="ignore"):  # it adds up all values, and there may be infinity of both signs
+            numbers = check_array(
+                table, input_name="X", estimator=owner, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan"
+            )
+    except ValueError as error:
+        if "contains infinity" not in str(error):
+            raise
+        message = f"{str(error).rstrip('.')}: {_infinite_columns(np.asarray(table, dtype=np.float64), names)}"
+        raise ValueError(message) from None
     _check_width(numbers.shape[1])
     return np.asarray(numbers)
+
+
+def _infinite_columns(table: AnyArray, names: Sequence[Any] | None) -> str:
+    """Return which columns hold infinity and where, and the remedy."""
+    infinite = np.isinf(table)
+    found = [
+        f"column {(position if names is None else names[position])!r} in row {int(infinite[:, position].argmax())}"
+        for position in np.flatnonzero(infinite.any(axis=0)).tolist()
+    ]
+    return f"{listed(found)}, counted from 0; replace it by a finite number, or by NaN for a missing value"
+
+
+def _refuse_no_columns(n_rows: int, owner: str) -> None:
+    message = (
+        f"Found array with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required by {owner}: X has no "
+        "columns, of numbers or categories, to learn from"
+    )
+    raise ValueError(message)
 
 
 def _check_width(n_columns: int) -> None:

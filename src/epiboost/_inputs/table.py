@@ -3,10 +3,11 @@
 Rules and messages about names and numbers of columns are scikit-learn's, so that its users meet what they know.
 """
 
+import numbers
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 import narwhals as nw
@@ -136,6 +137,12 @@ def _refuse_non_tables(X: Table) -> None:
     if isinstance(X, Mapping) and not hasattr(X, "shape"):  # one kind of sparse array is a dictionary
         message = f"X is a {type(X).__name__}; make it a frame, say by pandas.DataFrame(X)"
         raise TypeError(message)
+    if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
+        message = f"X is a {type(X).__name__} of dictionaries; make it a frame, say by pandas.DataFrame(X)"
+        raise TypeError(message)
+    if X is None or isinstance(X, str | bytes | numbers.Number):
+        message = f"Expected 2D array or frame, got {X!r} instead; give an array, a list of rows or a frame"
+        raise ValueError(message)
 
 
 def _as_array(X: Table) -> Table:
@@ -148,12 +155,21 @@ def _as_array(X: Table) -> Table:
         table = np.asarray(X)
         return np.asarray(X, dtype=object) if table.dtype.kind in "US" else table
     except ValueError:
+        lengths = sorted({len(row) for row in X if isinstance(row, Sized)})
+        if len(lengths) > 1:
+            message = f"X must have rows of equal length; got rows of {lengths[0]} to {lengths[-1]} values"
+            raise ValueError(message) from None
         return X
 
 
 def _check_array(table: AnyArray) -> None:
-    if table.ndim != _TWO_AXES and holds_text(table):
-        message = f"Expected 2D array, got {table.ndim}D array instead; X must have rows and columns"
+    if table.ndim != _TWO_AXES:
+        message = f"Expected 2D array, got {table.ndim}D array instead; X must have rows and columns, got {table.shape}"
+        if table.ndim == 1:
+            message += ". Reshape your data: X.reshape(-1, 1) is one column, X.reshape(1, -1) is one row"
+        raise ValueError(message)
+    if table.dtype.kind == "c":
+        message = f"Complex data not supported: X holds {table.dtype}; give real and imaginary parts as columns"
         raise ValueError(message)
     is_text = table.dtype.kind == "O" and holds_text(table)  # dates among text are found column by column
     if not is_text and holds_dates(table):

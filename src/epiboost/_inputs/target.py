@@ -16,7 +16,7 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_array, column_or_1d
 
-from epiboost._inputs.labels import check_labels, distinct_labels, holds_dates, label_codes, to_array
+from epiboost._inputs.labels import check_finite, check_labels, distinct_labels, holds_dates, label_codes, to_array
 from epiboost._typing import AnyArray, Column, Family, Floats
 
 _MIN_CLASSES = 2
@@ -89,7 +89,7 @@ class Numbers(Target):
                 raise ValueError(message)
         dtype = np.float64 if y.dtype.kind in "OUS" else None
         try:
-            values = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")
+            values = check_finite(y, dtype)
         except ValueError as error:
             if "convert string" not in str(error):
                 raise

@@ -1,7 +1,7 @@
 """Options of a library: which of them a user may set through ``engine_params``, under any of their names.
 
 An option either takes effect or is refused. The error for an option that a parameter of the estimators already sets
-names that parameter; the error for an unknown name suggests similar ones.
+names that parameter; the error for an unknown name suggests similar ones that users may set.
 
 >>> options = Options("Steam", reserved={"fire": "learning_rate"}, allowed=("whistle",), aliases={"toot": "whistle"})
 >>> options.check({"toot": 3})
@@ -65,6 +65,14 @@ class Options:
             return f"it has no effect here, where {self.library} only grows the trees"
         if self.allowed is None or option in self.allowed:
             return None
-        similar = difflib.get_close_matches(name, [*self.allowed, *self.reserved, *self.aliases], n=3)
-        hint = f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
-        return f"{self.library} does not know it{hint}"
+        return f"{self.library} does not know it{self._hint(name)}"
+
+    def _hint(self, name: str) -> str:
+        """Return what sets the most similar option; if users may set it, those of the similar ones that they may."""
+        mains = {option: option for option in [*(self.allowed or ()), *self.reserved]} | dict(self.aliases)
+        nearest = difflib.get_close_matches(name, mains, n=1)
+        if nearest and mains[nearest[0]] in self.reserved:
+            return f"; {nearest[0]!r} is set by {self.reserved[mains[nearest[0]]]}"
+        allowed = set(self.allowed or ()) - {*self.reserved, *self.no_effect}
+        similar = difflib.get_close_matches(name, [option for option, main in mains.items() if main in allowed], n=3)
+        return f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""

@@ -1,0 +1,109 @@
+"""Errors about tables and targets say what was got, where it is, and the remedy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.support.models import every_estimator, small_estimator, small_regressor
+from tests.support.tables import TARGETS, X, Y, with_first
+
+FRAME = pd.DataFrame(X, columns=["age", "pay", "town size"])
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return small_regressor().fit(FRAME, Y)
+
+
+def with_infinity(row, column):
+    table = FRAME.copy()
+    table.iloc[row, column] = -np.inf
+    return table
+
+
+@every_estimator
+def test_infinity_is_named_by_its_column_and_row(estimator, fitted):
+    text = (
+        r"Input X contains infinity.*: column 'pay' in row 7, counted from 0; replace it by a finite number, or by NaN"
+    )
+    with pytest.raises(ValueError, match=text):
+        small_estimator(estimator).fit(with_infinity(7, 1), TARGETS[estimator])
+    with pytest.raises(ValueError, match=text):
+        fitted.predict(with_infinity(7, 1))
+
+
+def test_infinity_in_an_array_is_named_by_the_position_of_its_columns():
+    table = with_infinity(7, 1).to_numpy()
+    table[3, 2] = np.inf
+    with pytest.raises(ValueError, match="column 1 in row 7, column 2 in row 3, counted from 0"):
+        small_regressor().fit(table, Y)
+
+
+def test_infinity_beside_categories_is_named_by_its_column():
+    table = with_infinity(7, 1).assign(town=["Oslo", "Lima"] * 30)
+    with pytest.raises(ValueError, match="column 'pay' in row 7"):
+        small_regressor().fit(table, Y)
+
+
+@pytest.mark.parametrize("table", [FRAME[[]], np.empty((60, 0))], ids=["frame", "array"])
+def test_a_table_without_columns_is_called_so(table):
+    with pytest.raises(
+        ValueError, match=r"\(shape=\(60, 0\)\) while a minimum of 1 is required by .*: X has no columns"
+    ):
+        small_regressor().fit(table, Y)
+
+
+@every_estimator
+def test_a_target_of_another_length_is_told_in_rows(estimator):
+    with pytest.raises(ValueError, match=r"\[60, 50\]\. X has 60 rows and y has 50; give one target per row$"):
+        small_estimator(estimator).fit(FRAME, TARGETS[estimator][:50])
+
+
+def test_missing_and_infinite_targets_are_counted_and_the_first_is_named():
+    missing = Y.copy()
+    missing[[4, 9]] = np.nan
+    with pytest.raises(
+        ValueError, match=r"Input y contains NaN: 2 of 60 rows, the first is row 4.*leave such rows out"
+    ):
+        small_regressor().fit(FRAME, missing)
+    with pytest.raises(ValueError, match=r"Input y contains infinity.*: 1 of 60 rows, the first is row 0"):
+        small_regressor().fit(FRAME, with_first(Y, np.inf).tolist())
+    with pytest.raises(ValueError, match="Input y contains NaN: 1 of 60 rows, the first is row 0"):
+        small_estimator("classifier").fit(FRAME, with_first(TARGETS["classifier"].astype(float), np.nan))
+
+
+@pytest.mark.parametrize("make", [list, tuple])
+def test_rows_as_dictionaries_get_the_remedy_and_no_warning(fitted, make):
+    rows = make(FRAME.to_dict("records"))
+    text = rf"X is a {make.__name__} of dictionaries; make it a frame, say by pandas.DataFrame\(X\)"
+    with pytest.raises(TypeError, match=text):
+        small_regressor().fit(rows, Y)
+    with pytest.raises(TypeError, match=text):
+        fitted.predict(rows)
+
+
+@pytest.mark.parametrize("table", [None, "table.csv", 3.0], ids=repr)
+def test_what_is_no_table_is_told_from_one(fitted, table):
+    with pytest.raises(ValueError, match=r"got .* instead; give an array, a list of rows or a frame"):
+        fitted.predict(table)
+    with pytest.raises(ValueError, match=r"got .* instead; give an array, a list of rows or a frame"):
+        small_regressor().fit(table, Y)
+
+
+def test_one_axis_gets_the_two_ways_to_reshape_and_no_print_of_the_values():
+    with pytest.raises(
+        ValueError, match=r"got \(60,\)\. Reshape your data: X.reshape\(-1, 1\) is one column"
+    ) as caught:
+        small_regressor().fit(Y, Y)
+    assert "\n" not in str(caught.value)
+
+
+def test_rows_of_unequal_length_are_told_by_their_lengths():
+    with pytest.raises(ValueError, match="X must have rows of equal length; got rows of 1 to 3 values"):
+        small_regressor().fit([[1.0, 2.0, 3.0], [4.0]], [0.0, 1.0])
+
+
+def test_complex_numbers_are_refused_without_a_print_of_the_values():
+    with pytest.raises(ValueError, match="Complex data not supported: X holds complex128") as caught:
+        small_regressor().fit(X * 1j, Y)
+    assert "\n" not in str(caught.value)
