@@ -8,6 +8,7 @@ from epiboost._estimators.saving import load
 from epiboost._estimators.training.history import TrainingHistory
 from epiboost._estimators.training.rounds import TrainingRound
 from epiboost._files.model_file import ModelFileError
+from epiboost._inputs.numbers_as_text import NumbersAsTextWarning
 from epiboost._posterior.fitted import posterior_from
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
@@ -20,6 +21,7 @@ __all__ = [
     "EpiBoostClassifier",
     "EpiBoostRegressor",
     "ModelFileError",
+    "NumbersAsTextWarning",
     "Posterior",
     "TrainingHistory",
     "TrainingRound",

@@ -12,6 +12,8 @@ from tests.support.dask_tables import dd, in_partitions, pd, quadratic_frame
 from tests.support.models import small_estimator, small_regressor
 from tests.support.training import at_the_first_report
 
+pytestmark = pytest.mark.filterwarnings("ignore::epiboost.NumbersAsTextWarning")  # some categories are numerals
+
 pytest.importorskip("distributed")
 
 SIZE = {"n_members": 4, "n_estimators": 15, "max_depth": 4}

@@ -10,6 +10,8 @@ from tests.support.cities import CITIES, FRAME, N, Y, city_model
 from tests.support.compare import parameters_of
 from tests.support.frames import FRAMES, every_library
 
+pytestmark = pytest.mark.filterwarnings("ignore::epiboost.NumbersAsTextWarning")  # some categories are numerals
+
 
 def arrow_with_dictionary_chunks(frame):
     """Return an Arrow table whose chunks have different dictionaries."""

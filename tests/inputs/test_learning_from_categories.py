@@ -10,6 +10,8 @@ from tests.support.cities import FRAME, city_model, city_target, draw
 from tests.support.compare import parameters_of
 from tests.support.models import every_ensemble, every_task, small_classifier, small_regressor
 
+pytestmark = pytest.mark.filterwarnings("ignore::epiboost.NumbersAsTextWarning")  # some categories are numerals
+
 # What is learned
 
 

@@ -10,6 +10,8 @@ from tests.support.cities import FRAME, N, Y, city_model, city_target, draw
 from tests.support.compare import parameters_of
 from tests.support.models import every_ensemble, every_task
 
+pytestmark = pytest.mark.filterwarnings("ignore::epiboost.NumbersAsTextWarning")  # some categories are numerals
+
 
 @every_task
 @pytest.mark.parametrize("ensemble", ["sgb", "sglb", "virtual"])

@@ -2,6 +2,7 @@
 
 import math
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -70,7 +71,7 @@ def fit(
         warn_about_numbers_in_text(rows.table.select(inferred if task != "auto" else [target, *inferred]), target)
     evaluation = None if valid is None else read_evaluation_set(valid, rows, roles, kind=table_format)
 
-    from epiboost import EpiBoostClassifier, EpiBoostRegressor  # noqa: PLC0415 (slow to import)
+    from epiboost import EpiBoostClassifier, EpiBoostRegressor, NumbersAsTextWarning  # noqa: PLC0415 (slow to import)
 
     estimator = EpiBoostClassifier if chosen == "classification" else EpiBoostRegressor
     model = estimator(
@@ -79,7 +80,8 @@ def fit(
         verbose=1,
     )
     start = time.perf_counter()
-    with option_errors():
+    with option_errors(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbersAsTextWarning)  # said above, in the words of the command line
         model.fit(rows.features, to_numpy(rows.y), rows.weights, evaluation, rows.groups)
     seconds = time.perf_counter() - start
     model.save(output)

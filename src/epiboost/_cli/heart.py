@@ -117,6 +117,7 @@ def run(
             max_depth=6,
             variance_guard=0.0,
             out_of_fold=0,
+            categorical_features=[0, 1],
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=1,

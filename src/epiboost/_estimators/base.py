@@ -124,6 +124,11 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         Returns
         -------
         self
+
+        Warns
+        -----
+        NumbersAsTextWarning
+            If "auto" takes a text column as categories in which nearly all values are numbers.
         """
         for name in ("forest_", "out_of_fold_", "reference_rows_", "history_"):  # if training fails, it is not fitted
             self.__dict__.pop(name, None)

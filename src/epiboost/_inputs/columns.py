@@ -22,6 +22,7 @@ from epiboost._inputs.column_kinds import (
     listed,
     refuse_dates,
 )
+from epiboost._inputs.numbers_as_text import is_declared_category, numbers_as_text, warn_of_numbers_as_text
 from epiboost._typing import AnyArray, Column
 
 ColumnCategories: TypeAlias = tuple[Categories | None, ...]
@@ -45,10 +46,16 @@ def fit_columns(
     -------
     categories : tuple of Categories or None
     table : array of shape (n, columns)
+
+    Warns
+    -----
+    NumbersAsTextWarning
+        If a column that is not requested holds text in which nearly all values are numbers.
     """
     table = _empty_table(columns, single=not requested)
     learned: list[Categories | None] = []
     unlisted: list[str] = []
+    numbers: list[str] = []
     for position, (column, name) in enumerate(zip(columns, names, strict=True)):
         is_requested = requested is not None and position in requested
         if has_numeric_type(column) and not is_requested:
@@ -60,6 +67,9 @@ def fit_columns(
         if is_categorical(column, factorized, is_requested=is_requested):
             if requested is not None and not is_requested and factorized.kind == "text":
                 unlisted.append(f"{name!r} ({column.dtype})")
+            found = numbers_as_text(factorized.values) if requested is None and factorized.kind == "text" else None
+            if found is not None and not is_declared_category(column):
+                numbers.append(f"{name!r} ({found})")
             learned.append(Categories.fit(factorized))
             table[:, position] = learned[-1].encode(factorized, repr(name))  # type: ignore[union-attr]
         else:
@@ -71,6 +81,8 @@ def fit_columns(
             "out"
         )
         raise ValueError(message)
+    if numbers:
+        warn_of_numbers_as_text(numbers)
     return tuple(learned) if any(found is not None for found in learned) else (), table
 
 

@@ -111,7 +111,7 @@ def heart_map(ensemble: EnsembleKind, *, engine: str, n_jobs: int | None, protoc
     options = _options(ensemble, _HEART_RATE, engine, n_jobs, protocol)
     if engine == "native":
         options["variance_guard"] = 0.0
-    model = EpiBoostRegressor(**options)
+    model = EpiBoostRegressor(**options, categorical_features=[0, 1])
     start = time.perf_counter()
     model.fit(heart.X.astype(str), heart.y)
     seconds = time.perf_counter() - start
