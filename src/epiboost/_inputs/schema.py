@@ -64,11 +64,11 @@ def row_index(X: Table) -> LibraryObject:
     >>> row_index([[1.0, 2.0]]) is None
     True
     """
-    if type(X) is np.ndarray:
+    if isinstance(X, np.ndarray | list | tuple):
         return None
-    if isinstance(X, CheckedTable):
+    if isinstance(X, CheckedTable) or hasattr(X, "iloc"):
         return X.index
-    native = nw.to_native(X, pass_through=True)
+    native = nw.to_native(X, pass_through=True)  # narwhals frames are tables too
     return native.index if hasattr(native, "iloc") else None
 
 
