@@ -79,6 +79,11 @@ def write_command_line(app: Sphinx) -> None:
         page.write_text(text)
 
 
+def link_to_gallery(_app: Sphinx, _page: str, text: list[str]) -> None:
+    """Let links to the source of an example, which work on a code host, lead to its page of the gallery."""
+    text[0] = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](gallery/\1.rst)", text[0])
+
+
 def mathml_of(formula: str, display: str) -> str:
     """Return a formula as MathML; bold variants become a style, because browsers ignore the attribute."""
     return convert(formula.strip(), display=display).replace('mathvariant="bold-italic"', 'style="font-weight: bold"')
@@ -104,5 +109,6 @@ def keep_underscores(_app: Sphinx, _what: str, _name: str, _object: object, _opt
 def setup(app: Sphinx) -> None:
     """Register the functions above with Sphinx."""
     app.connect("builder-inited", write_command_line)
+    app.connect("source-read", link_to_gallery)
     app.connect("autodoc-process-docstring", keep_underscores, priority=900)  # after Napoleon
     app.add_html_math_renderer("mathml", (write_formula, None), (write_block, None))
