@@ -1,5 +1,7 @@
 """Predictions for Dask collections are lazy and the same as for a table in memory."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -117,6 +119,18 @@ def test_calibrated_models_predict_lazily(table, regressor, classifier):
     lazy = sets.predict_set(X)
     assert lazy.columns.tolist() == classifier.classes_.tolist()
     np.testing.assert_array_equal(lazy.compute(), sets.predict_set(table[0]))
+
+
+def test_groups_that_are_a_column_are_found_in_every_partition(table):
+    frame, y = table[0].assign(side=np.where(table[1] > 0.0, 7.0, 8.0)), table[1]
+    X = dd.from_pandas(frame, npartitions=3)
+    calibrated = small_regressor().fit(frame, y).calibrate(frame, y, groups="side")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lazy = calibrated.predict_interval(X, 0.5)
+    np.testing.assert_array_equal(lazy.compute(), calibrated.predict_interval(frame, 0.5))
+    with pytest.raises(ValueError, match="calibrate with groups that are a column of X"):
+        calibrated.predict_interval(X, 0.5, groups=np.zeros(ROWS))
 
 
 def test_partitions_without_rows_have_predictions_without_rows(table, regressor):

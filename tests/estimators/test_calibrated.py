@@ -5,8 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.exceptions import NotFittedError
+from sklearn.base import is_classifier, is_regressor
 
 from epiboost import CalibratedRegressor, EpiBoostRegressor, ModelFileError
 from epiboost._files import model_file
@@ -23,16 +22,6 @@ def test_a_calibrated_model_is_a_regressor_or_a_classifier(calibrated, estimator
     assert is_classifier(calibrated[estimator]) == (estimator == "classifier")
     assert calibrated[estimator].score(X[TEST], TARGETS[estimator][TEST]) > 0.2
     assert calibrated[estimator].n_features_in_ == 2
-
-
-@every_estimator
-def test_a_clone_keeps_the_fitted_model_but_not_the_calibration(calibrated, estimator):
-    copy = clone(calibrated[estimator])
-    assert copy.estimator is calibrated[estimator].estimator
-    with pytest.raises(NotFittedError):
-        copy.predict(X)
-    again = copy.fit(X[HELD_OUT], TARGETS[estimator][HELD_OUT])
-    np.testing.assert_array_equal(again.scores_, calibrated[estimator].scores_)
 
 
 @every_estimator
@@ -103,6 +92,7 @@ def test_the_error_for_another_type_of_file_names_the_class_that_loads_it(models
         ("regressor", "calibration_scores", np.empty(0)),
         ("regressor", "calibration_scales", np.array([1.0, -1.0, 1.0])),
         ("regressor", "calibration_scales", np.array([1.0])),
+        ("regressor", "calibration_posterior_scales", np.array([1.0, np.inf, 1.0])),
         ("classifier", "calibration_temperature", np.array(0.0)),
         ("classifier", "calibration_temperature", np.array([1.0, 2.0])),
     ],

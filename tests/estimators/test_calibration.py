@@ -5,7 +5,11 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from epiboost import CalibratedClassifier, CalibratedRegressor, EpiBoostRegressor
-from epiboost._estimators.conformal import fit_scales, fit_temperature, temper
+from epiboost._estimators.calibrated.scales import NO_CHANGE, fit_posterior_scales, fit_scales, scale_posterior
+from epiboost._estimators.calibrated.temperature import fit_temperature
+from epiboost._estimators.conformal import temper
+from epiboost._files import model_file
+from epiboost._posterior.posterior import Posterior
 from epiboost.metrics import interval_coverage_score, negative_log_likelihood_loss
 from tests.support.calibration import HELD_OUT, LABELS, TARGETS, TEST, TRAIN, X, Y
 from tests.support.models import small_classifier, small_regressor
@@ -79,7 +83,7 @@ def test_calibration_improves_the_likelihood_of_an_overfitted_classifier():
 
 def test_the_calibrated_posterior_has_scaled_uncertainties_and_the_same_mean(models, calibrated):
     plain, scaled = models["regressor"], calibrated["regressor"]
-    before, after, scales = plain.predict_uncertainty(X), scaled.predict_uncertainty(X), scaled.scales_
+    before, after, scales = plain.predict_uncertainty(X), scaled.predict_uncertainty(X), scaled.posterior_scales_
     assert after.data == pytest.approx(scales.constant + scales.data * before.data)
     assert after.knowledge == pytest.approx(scales.knowledge * before.knowledge)
     mean, std = scaled.predict(X, return_std=True)
@@ -97,6 +101,58 @@ def test_calibrated_probabilities_are_the_mean_of_the_tempered_members(models, c
 def test_log_probabilities_are_the_logarithms_of_the_probabilities(models, calibrated):
     for model in (models["classifier"], calibrated["classifier"]):
         np.testing.assert_array_equal(model.predict_log_proba(X[TEST]), np.log(model.predict_proba(X[TEST])))
+
+
+def normal_posterior(random, n_samples):
+    """Return a posterior of three members, and targets that follow its total variance."""
+    mean = random.normal(scale=0.3, size=(3, n_samples))
+    posterior = Posterior(np.stack([mean, np.broadcast_to(random.gamma(2.0, size=n_samples), mean.shape)], 2), "normal")
+    return posterior, posterior.mean + posterior.std * random.normal(size=n_samples)
+
+
+def test_few_rows_leave_a_calibrated_posterior_as_it_is():
+    random = np.random.default_rng(0)
+    changed = 0
+    for _ in range(8):
+        posterior, y = normal_posterior(random, 30)
+        changed += fit_posterior_scales(posterior, y, np.ones(30)) != NO_CHANGE
+    assert changed <= 1
+
+
+def test_one_outlier_does_not_change_the_posterior():
+    posterior, y = normal_posterior(np.random.default_rng(0), 30)
+    y[3:5] += [1000.0, 5.0]  # the second one shows a gain at the first, which is left out
+    assert fit_posterior_scales(posterior, y, np.ones(30)) == NO_CHANGE
+
+
+def test_the_more_rows_show_overconfidence_the_more_the_posterior_is_widened():
+    posterior, y = normal_posterior(np.random.default_rng(0), 1000)
+    widened = posterior.mean + 3.0 * (y - posterior.mean)
+    factors = []
+    for n in (20, 100, 1000):
+        some = Posterior(posterior.parameters[:, :n], "normal")
+        scales = fit_posterior_scales(some, widened[:n], np.ones(n))
+        factors.append(scale_posterior(posterior, scales).std.mean() / posterior.std.mean())
+    assert 1.0 < factors[0] < factors[1] < factors[2] < 3.2
+    assert factors[2] > 2.7
+
+
+def test_few_rows_change_the_temperature_of_a_calibrated_classifier_little():
+    random = np.random.default_rng(0)
+    truth = random.dirichlet(np.ones(3), size=30)
+    codes = (random.uniform(size=30) > truth.cumsum(axis=1).T).sum(axis=0)
+    assert fit_temperature(truth[np.newaxis, :5], codes[:5]) == pytest.approx(1.0, abs=0.2)
+
+
+def test_a_file_without_scales_of_the_posterior_takes_those_of_intervals(calibrated, tmp_path):
+    calibrated["regressor"].save(tmp_path / "model.epib")
+    header, arrays = model_file.read(tmp_path / "model.epib")
+    del arrays["calibration_posterior_scales"]  # as in earlier versions
+    parameters = {name: header["parameters"][name] for name in ("scale_share", "random_state")}
+    model_file.write(tmp_path / "model.epib", {**header, "parameters": parameters}, arrays)
+    model = CalibratedRegressor.load(tmp_path / "model.epib")
+    assert model.posterior_scales_ == model.scales_ == calibrated["regressor"].scales_
+    np.testing.assert_array_equal(model.predict_interval(X[TEST]), calibrated["regressor"].predict_interval(X[TEST]))
 
 
 # Refused rows
@@ -128,9 +184,9 @@ def test_missing_calibration_targets_are_refused(models):
 def test_models_that_cannot_be_calibrated_are_refused(models):
     with pytest.raises(NotFittedError):
         EpiBoostRegressor().calibrate(X, Y)
-    with pytest.raises(ValueError, match="CalibratedRegressor calibrates a fitted EpiBoostRegressor"):
+    with pytest.raises(ValueError, match="CalibratedRegressor calibrates an EpiBoostRegressor"):
         CalibratedRegressor(models["classifier"]).fit(X, Y)
-    with pytest.raises(ValueError, match="CalibratedClassifier calibrates a fitted EpiBoostClassifier"):
+    with pytest.raises(ValueError, match="CalibratedClassifier calibrates an EpiBoostClassifier"):
         CalibratedClassifier("model").fit(X, Y)
     with pytest.raises(ValueError, match="scale_share must be a number strictly between 0 and 1, got 1"):
         CalibratedRegressor(models["regressor"], scale_share=1.0).fit(X, Y)

@@ -200,7 +200,16 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
             sets = [(1.0 - probability <= limit) | most_probable for limit in limits]
         return sets[0] if levels.ndim == 0 else np.stack(sets, axis=1)
 
-    def calibrate(self, X_cal: Table, y_cal: Column, *, random_state: int | None = 0) -> CalibratedClassifier:
+    def calibrate(
+        self,
+        X_cal: Table,
+        y_cal: Column,
+        sample_weight: Column = None,
+        *,
+        groups: Column = None,
+        per_class: bool = False,
+        random_state: int | None = 0,
+    ) -> CalibratedClassifier:
         """Return a calibrated model, whose prediction sets have guaranteed coverage.
 
         Parameters
@@ -208,6 +217,13 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         X_cal : table of shape (n, features)
             At least 4 rows that were not used for training or early stopping: the guarantee needs that.
         y_cal : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            How many rows each row stands for: weight two is the same as the row twice, zero as no row.
+        groups : str, int or array of shape (n,), optional
+            Column of X, by name or position, or one label per row: the coverage is guaranteed for each group. Labels
+            of new rows go into ``predict_set(X, groups=...)``; a column is found in X.
+        per_class : bool, default=False
+            Whether the coverage is guaranteed for the rows of each class.
         random_state : int or None, default=0
             Seed of the split of these rows: one part fits the temperature, the rest gives the guarantee.
 
@@ -220,4 +236,6 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         ValueError
             For fewer than 4 rows, X and y of different lengths, and labels that the model does not know.
         """
-        return CalibratedClassifier(self, random_state=random_state).fit(X_cal, y_cal)
+        self._require_fitted()
+        calibrated = CalibratedClassifier(self, per_class=per_class, random_state=random_state)
+        return calibrated.fit(X_cal, y_cal, sample_weight, groups)

@@ -272,7 +272,16 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         quantiles: Floats = mean + std * ratios
         return quantiles
 
-    def calibrate(self, X_cal: Table, y_cal: Column, *, random_state: int | None = 0) -> CalibratedRegressor:
+    def calibrate(
+        self,
+        X_cal: Table,
+        y_cal: Column,
+        sample_weight: Column = None,
+        *,
+        groups: Column = None,
+        symmetric: bool = True,
+        random_state: int | None = 0,
+    ) -> CalibratedRegressor:
         """Return a calibrated model, whose intervals have guaranteed coverage.
 
         Parameters
@@ -280,6 +289,14 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         X_cal : table of shape (n, features)
             At least 4 rows that were not used for training or early stopping: the guarantee needs that.
         y_cal : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            How many rows each row stands for: weight two is the same as the row twice, zero as no row.
+        groups : str, int or array of shape (n,), optional
+            Column of X, by name or position, or one label per row: the coverage is guaranteed for each group. Labels
+            of new rows go into ``predict_interval(X, groups=...)``; a column is found in X.
+        symmetric : bool, default=True
+            Whether intervals reach equally far to both sides. If not, each side has a conformal quantile of its own,
+            and at most half of the rows that may be missed are missed on each side: for skewed targets.
         random_state : int or None, default=0
             Seed of the split of these rows: one part fits the scales, the rest gives the guarantee.
 
@@ -292,4 +309,6 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         ValueError
             For fewer than 4 rows, X and y of different lengths, and targets that are not finite.
         """
-        return CalibratedRegressor(self, random_state=random_state).fit(X_cal, y_cal)
+        self._require_fitted()
+        calibrated = CalibratedRegressor(self, symmetric=symmetric, random_state=random_state)
+        return calibrated.fit(X_cal, y_cal, sample_weight, groups)

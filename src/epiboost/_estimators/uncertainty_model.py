@@ -25,6 +25,11 @@ def takes_dask(method: Method) -> Method:
     @functools.wraps(method)
     def called(model: "UncertaintyModel", X: Table, *arguments: object, **options: object) -> object:
         if is_collection(X):
+            if options.get("groups") is not None:
+                message = (
+                    "groups beside a Dask collection are not supported; calibrate with groups that are a column of X"
+                )
+                raise ValueError(message)
             return score_lazily(method.__name__, model, X, arguments, options)
         return method(model, X, *arguments, **options)
 

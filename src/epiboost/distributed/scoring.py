@@ -15,6 +15,7 @@ a tuple of these       a tuple of these              a tuple of these
 
 import copy
 import itertools
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -73,7 +74,7 @@ def score_lazily(
 def _score_frame(X: LibraryObject, estimator: Estimator, call: MethodCall) -> LibraryObject:
     dask = require("dask", extra="dask", purpose="predictions of Dask frames")
     example = X._meta_nonempty  # noqa: SLF001 (rows with the column types of the partitions)
-    result = call(estimator, example)
+    result = _example_result(call, estimator, example)
     columns = _column_names(result, estimator, call)
     meta = _as_frame(result, example.index, columns).iloc[:0]
     delayed_estimator = dask.delayed(estimator, pure=False, traverse=False)
@@ -87,7 +88,7 @@ def _score_array(X: LibraryObject, estimator: Estimator, call: MethodCall) -> Li
         message = f"X must have rows and columns; got a Dask array of {X.ndim} axes. Use X.reshape"
         raise ValueError(message)
     X = X.rechunk({1: -1})
-    result = call(estimator, np.zeros((_EXAMPLE_ROWS, X.shape[1]), dtype=X.dtype))
+    result = _example_result(call, estimator, np.zeros((_EXAMPLE_ROWS, X.shape[1]), dtype=X.dtype))
     example = _as_array(result)
     lazy = X.map_blocks(
         _score_block,
@@ -106,6 +107,13 @@ def _score_array(X: LibraryObject, estimator: Estimator, call: MethodCall) -> Li
         frames = require("dask.dataframe", extra="dask", purpose="uncertainties of Dask arrays")
         return frames.from_dask_array(lazy, columns=list(result.to_frame().columns))
     return lazy
+
+
+def _example_result(call: MethodCall, estimator: Estimator, rows: Table) -> LibraryObject:
+    """Return the result for made-up rows; a warning about their groups would mean nothing."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".* too few calibration rows", category=UserWarning)
+        return call(estimator, rows)
 
 
 def _column_names(result: LibraryObject, estimator: Estimator, call: MethodCall) -> list[str] | None:

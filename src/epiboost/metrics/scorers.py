@@ -136,8 +136,7 @@ def reliability_of_model(
         return reliability_curve(y_true, estimator.predict_posterior(X), n_bins=n_bins, sample_weight=sample_weight)
     check_n_bins(n_bins)
     levels = np.arange(1, n_bins + 1) / (n_bins + 1)
-    n_scores = len(estimator.scores_)
-    levels = levels[levels <= n_scores / (n_scores + 1)]
+    levels = levels[levels <= estimator.max_coverage_]
     observed = interval_coverage_score(y_true, estimator.predict_interval(X, levels), sample_weight=sample_weight)
     return ReliabilityCurve(levels, np.asarray(observed), np.full(len(levels), 1.0 / len(levels)))
 

@@ -1,38 +1,102 @@
-"""Base class of calibrated models: split of the calibration rows, conformal quantiles, model files."""
+"""Base class of calibrated models: training, split of the calibration rows, conformal quantiles, model files."""
 
 import copy
-import math
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._estimators.base import BaseEpiBoost
-from epiboost._estimators.conformal import check_share, conformal_quantile, min_rows_for_coverage
+from epiboost._estimators.calibrated.groups import RowGroups, by_group
+from epiboost._estimators.calibrated.rows import MIN_ROWS, CalibrationRows, n_calibration_rows, n_guarantee_rows
+from epiboost._estimators.calibrated.scores import ConformityScores
+from epiboost._estimators.conformal import check_share, conformal_weight, min_rows_for_coverage
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.saving import model_from_file
 from epiboost._estimators.uncertainty_model import UncertaintyModel
 from epiboost._inputs.schema import CheckedTable, ColumnSchema
-from epiboost._inputs.target import Target
+from epiboost._inputs.target import Classes, Target
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Estimator, Floats, Integers, Table
 
-_MIN_ROWS = 4  # at the default share, three for the guarantee and one for the scales
-_STEPS = 20  # coverages that are multiples of 1 / 20 are met exactly
-_LEEWAY = 0.15  # how far the share of rows may differ from the requested one to achieve that
+_TO_CALLER = 5  # frames from a warning to the user's call: two helpers, the prediction, its wrapper for Dask
 
 
 class BaseCalibrated(UncertaintyModel):
-    """Base class of calibrated models: split of the calibration rows, conformal quantiles, model files."""
+    """Base class of calibrated models: training, split of the calibration rows, conformal quantiles, model files."""
 
-    def __init__(self, estimator: Estimator, *, scale_share: float = 0.25, random_state: int | None = 0) -> None:
+    def __init__(
+        self,
+        estimator: Estimator,
+        *,
+        scale_share: float = 0.25,
+        calibration_share: float = 0.25,
+        random_state: int | None = 0,
+    ) -> None:
         self.estimator = estimator
         self.scale_share = scale_share
+        self.calibration_share = calibration_share
         self.random_state = random_state
 
-    def calibrate(self, X_cal: Table, y_cal: Column, *, random_state: int | None = 0) -> Self:
+    def fit(self, X: Table, y: Column, sample_weight: Column = None, groups: Column = None) -> Self:
+        """Calibrate a fitted model; train and calibrate a model that is not fitted.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+            For a fitted model: at least 4 rows that were not used for training or early stopping. A coverage of 0.9
+            needs 9 rows beside those that fit the scales, one of 0.99 needs 99. A model that is not fitted is trained
+            on a random part of the rows and calibrated on the others, see ``calibration_share``.
+        y : array of shape (n,)
+            Numbers, or labels that the model knows.
+        sample_weight : array of shape (n,), optional
+            How many rows each row stands for: in the scales and in conformal quantiles weight two is the same as the
+            row twice, weight zero as no row. Weights that are below one on average are scaled to an average of one.
+            Coverage is then that of new rows drawn in proportion to the weights. It is guaranteed if the weights are
+            counts of rows from the same source, and approximate if they correct for a shift.
+        groups : str, int or array of shape (n,), optional
+            Column of X, by name or position, or one label per row: the coverage is guaranteed for each group. See the
+            prediction for groups with few calibration rows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For too few rows, arrays of different lengths, targets that are not finite or too large to be squared,
+            labels that the model does not know, shares that are not between 0 and 1, and a model of another kind.
+        """
+        for name in ("conformity_", "row_groups_", "estimator_"):  # if calibration fails, the model is not fitted
+            self.__dict__.pop(name, None)
+        self._check_parameters()
+        if y is None:
+            message = f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            raise ValueError(message)
+        rows = CalibrationRows.read(X, self._target_type.check(y), sample_weight, groups)
+        random = np.random.default_rng(self.random_state)
+        self.estimator_, rows = self._trained_model(rows, random)
+        table = self.estimator_.schema_.transform(rows.X)
+        posterior = self.estimator_.predict_posterior(CheckedTable(table))
+        for_scales, for_guarantee = self._split_calibration_rows(len(rows.y), random)
+        self.row_groups_, codes = self._fit_groups(rows, table)
+        codes = None if codes is None else codes[for_guarantee]
+        scores = self._fit_scores(rows, posterior, for_scales)[for_guarantee]
+        self.conformity_ = ConformityScores.of(scores, rows.counts[for_guarantee], codes, self._n_groups)
+        return self
+
+    def calibrate(
+        self,
+        X_cal: Table,
+        y_cal: Column,
+        sample_weight: Column = None,
+        *,
+        groups: Column = None,
+        random_state: int | None = 0,
+    ) -> Self:
         """Calibrate the same model on other rows; the present calibration is not used.
 
         Parameters
@@ -40,6 +104,8 @@ class BaseCalibrated(UncertaintyModel):
         X_cal : table of shape (n, features)
             Rows that were not used for training or early stopping.
         y_cal : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+        groups : str, int or array of shape (n,), optional
         random_state : int or None, default=0
             Seed of the split of these rows.
 
@@ -48,9 +114,13 @@ class BaseCalibrated(UncertaintyModel):
         a new calibrated model
         """
         check_is_fitted(self, "scores_")
-        copied = type(self)(self.estimator_, scale_share=self.scale_share, random_state=random_state)
-        calibrated: Self = copied.fit(X_cal, y_cal)
-        return calibrated
+        parameters = {**self.get_params(deep=False), "estimator": self.estimator_, "random_state": random_state}
+        return type(self)(**parameters).fit(X_cal, y_cal, sample_weight, groups)
+
+    @property
+    def scores_(self) -> Floats:
+        """Conformity scores of the rows that give the guarantee, ascending."""
+        return self.conformity_.values
 
     @property
     def n_features_in_(self) -> int:
@@ -60,8 +130,7 @@ class BaseCalibrated(UncertaintyModel):
     @property
     def feature_names_in_(self) -> AnyArray:
         """Names of the columns of the training table, if they had any."""
-        names: AnyArray = self._known_estimator.feature_names_in_
-        return names
+        return np.asarray(self._known_estimator.feature_names_in_)
 
     @property
     def target_(self) -> Target:
@@ -88,124 +157,140 @@ class BaseCalibrated(UncertaintyModel):
     def _to_file(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         check_is_fitted(self, "scores_")
         header, arrays = self.estimator_._to_file()
-        seed = int(self.random_state) if isinstance(self.random_state, int | np.integer) else None
+        parameters = self.get_params(deep=False)
+        del parameters["estimator"]
+        if not isinstance(self.random_state, int | np.integer):
+            parameters["random_state"] = None
         own_header: dict[str, Any] = {
             "estimator": type(self).__name__,
-            "parameters": {"scale_share": float(self.scale_share), "random_state": seed},
+            "parameters": {name: np.asarray(value).item() for name, value in parameters.items()},
             "model": header,
         }
-        return own_header, {**arrays, **self._calibration_to_file()}
+        labels: dict[str, AnyArray] = {}
+        if self.row_groups_ is not None:
+            own_header["groups"], labels = self.row_groups_.to_file()
+        return own_header, {**arrays, **self.conformity_.to_file(), **labels, **self._calibration_to_file()}
 
     @classmethod
     def _from_file(cls, header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
         calibrated = cls(model_from_file(header["model"], arrays), **header["parameters"])
-        calibrated._keep_estimator()
-        scores = arrays["calibration_scores"]
-        if scores.dtype != np.float64 or scores.ndim != 1 or not scores.size or (np.diff(scores) < 0.0).any():
-            message = "scores must be numbers in order"
-            raise ValueError(message)
-        if not np.isfinite(scores).all() or scores[0] < 0.0:
-            message = "scores must be finite and not negative"
-            raise ValueError(message)
-        calibrated.scores_ = scores
+        calibrated._check_parameters()
+        calibrated.estimator_ = copy.copy(calibrated.estimator)
+        groups = header.get("groups")
+        n_features = calibrated.estimator_.schema_.n_features
+        calibrated.row_groups_ = None if groups is None else RowGroups.from_file(groups, arrays, n_features)
+        calibrated.conformity_ = ConformityScores.from_file(
+            arrays, n_groups=calibrated._n_groups, signed=calibrated._has_signed_scores
+        )
         calibrated._calibration_from_file(arrays)
         return calibrated
 
-    def __sklearn_clone__(self) -> Self:
-        """Keep the fitted model: it is not trained here."""
-        return type(self)(self.estimator, scale_share=self.scale_share, random_state=self.random_state)
-
-    def _split_calibration_rows(self, n_samples: int) -> tuple[Integers, Integers]:
-        """Split the calibration rows at random: rows that fit the scales, and rows that give the guarantee."""
+    def _check_parameters(self) -> None:
+        """Raise a ValueError if a parameter is not valid."""
         check_share(self.scale_share, "scale_share")
-        if n_samples < _MIN_ROWS:
-            message = f"calibration needs at least {_MIN_ROWS} rows, got {n_samples}"
+        check_share(self.calibration_share, "calibration_share")
+        family = self._target_type.family
+        if not isinstance(self.estimator, BaseEpiBoost) or self.estimator._target_type.family != family:
+            kind = "EpiBoostRegressor" if family == "normal" else "EpiBoostClassifier"
+            message = f"{type(self).__name__} calibrates an {kind}, got {self.estimator!r}"
             raise ValueError(message)
-        n_guarantee = _n_guarantee_rows(n_samples, 1.0 - self.scale_share)
-        order: Integers = np.random.default_rng(self.random_state).permutation(n_samples)
+
+    def _trained_model(
+        self, rows: CalibrationRows, random: np.random.Generator
+    ) -> tuple[BaseEpiBoost, CalibrationRows]:
+        """Return the fitted model and the rows that are left to calibrate it.
+
+        A fitted model is copied: a later fit of it does not change the copy. Clones have a model that is not fitted and
+        train it here, so that in cross-validation it never sees the rows that it is judged on.
+        """
+        if hasattr(self.estimator, "forest_"):
+            return copy.copy(self.estimator), rows
+        self._target_type.fit(rows.y)  # refuses targets that no model can be trained on
+        training, held_out = rows.split(self.calibration_share, random, every_label=self._target_type is Classes)
+        model: BaseEpiBoost = clone(self.estimator)
+        return model.fit(
+            training.X, training.y, sample_weight=None if (training.weight == 1.0).all() else training.weight
+        ), held_out
+
+    def _split_calibration_rows(self, n_samples: int, random: np.random.Generator) -> tuple[Integers, Integers]:
+        """Split the calibration rows at random: rows that fit the scales, and rows that give the guarantee."""
+        if n_samples < MIN_ROWS:
+            message = f"calibration needs at least {MIN_ROWS} rows, got {n_samples}"
+            raise ValueError(message)
+        n_guarantee = n_guarantee_rows(n_samples, 1.0 - self.scale_share)
+        order: Integers = random.permutation(n_samples)
         return order[n_guarantee:], order[:n_guarantee]
 
-    def _quantiles(self, coverage: float | npt.ArrayLike) -> Floats:
-        """Return the conformal quantile of each coverage, in the shape of the coverages."""
-        check_is_fitted(self, "scores_")
-        levels = np.asarray(coverage, dtype=np.float64)
-        if levels.ndim > 1 or not levels.size:
-            message = f"coverage must be a number or a sequence of numbers, got the shape {levels.shape}"
-            raise ValueError(message)
-        quantiles = [self._quantile(float(level)) for level in np.atleast_1d(levels)]
-        return np.array(quantiles).reshape(levels.shape)
+    def _fit_groups(self, rows: CalibrationRows, table: AnyArray) -> tuple[RowGroups | None, Integers | None]:
+        """Return the groups of the calibration rows and the code of each row; None without groups."""
+        if rows.groups is None:
+            return None, None
+        return RowGroups.fit(rows.groups, table, self.estimator_.schema_)
 
-    def _quantile(self, coverage: float) -> float:
-        check_share(coverage, "coverage")
-        needed = min_rows_for_coverage(coverage)
-        if needed > len(self.scores_):
-            message = (
-                f"a coverage of {coverage} cannot be guaranteed: it needs {needed} rows beside those that fit the "
-                f"scales, and there are {len(self.scores_)}; calibrate with "
-                f"{_n_calibration_rows(needed, 1.0 - self.scale_share)} rows in all"
-            )
-            raise ValueError(message)
-        return conformal_quantile(self.scores_, coverage)
+    @property
+    def _n_groups(self) -> int:
+        return 0 if self.row_groups_ is None else len(self.row_groups_.labels)
 
-    def _rows(self, X: Table, y: Column) -> tuple[AnyArray, Posterior]:
-        """Return the targets of the calibration rows, and their posterior."""
-        self._keep_estimator()
-        target, posterior = self._target_type.check(y), self.estimator_.predict_posterior(X)
-        if posterior.n_samples != len(target):
-            message = f"X and y must have the same number of rows, got {posterior.n_samples} and {len(target)}"
+    def _quantiles(self, levels: Floats, coverages: Floats, *, lower: bool = False) -> Floats:
+        """Return the conformal quantile of each group, and of all rows in the last row; shape (groups + 1, levels).
+
+        Parameters
+        ----------
+        levels : array of shape (k,)
+            Levels of the quantiles.
+        coverages : array of shape (k,)
+            Coverages that need them, for errors.
+        lower : bool
+            Whether quantiles of the negated scores are asked for.
+        """
+        total = self.conformity_.total_weight
+        for level, coverage in zip(levels.tolist(), coverages.tolist(), strict=True):
+            if (needed := min_rows_for_coverage(level)) > total and conformal_weight(total, level) > total:
+                n_calibration = n_calibration_rows(needed, 1.0 - self.scale_share)
+                message = (
+                    f"a coverage of {coverage} cannot be guaranteed: it needs {needed} rows beside those that fit the "
+                    f"scales, and there are {total:.15g}; calibrate with {n_calibration} rows in all"
+                )
+                raise ValueError(message)
+        return (self.conformity_.negated() if lower else self.conformity_).quantiles(levels)
+
+    def _per_row(self, quantiles: Floats, groups: Column, table: AnyArray) -> Floats:
+        """Return the quantiles of each row's group, (n, ...) of (groups + 1, ...); those of all rows without groups."""
+        self._refuse_unused(groups)
+        if self.row_groups_ is None or (groups is None and self.row_groups_.column is None):
+            return np.broadcast_to(quantiles[-1], (len(table), *quantiles.shape[1:]))
+        codes = self.row_groups_.codes(groups, table)
+        return by_group(quantiles, codes, whose="rows are of groups that have", stacklevel=_TO_CALLER)
+
+    def _refuse_unused(self, groups: Column) -> None:
+        """Raise a ValueError if groups are given to a model that has none."""
+        if self.row_groups_ is None and groups is not None:
+            message = "groups are for models that were calibrated with groups: calibrate(X_cal, y_cal, groups=...)"
             raise ValueError(message)
-        return target, posterior
 
     @property
     def _known_estimator(self) -> BaseEpiBoost:
         return self.estimator_ if hasattr(self, "estimator_") else self.estimator
 
-    def _keep_estimator(self) -> None:
-        """Keep a copy of the model as it is now: a later fit of the model does not change the copy."""
-        family = self._target_type.family
-        if not isinstance(self.estimator, BaseEpiBoost) or self.estimator._target_type.family != family:
-            kind = "EpiBoostRegressor" if family == "normal" else "EpiBoostClassifier"
-            message = f"{type(self).__name__} calibrates a fitted {kind}, got {self.estimator!r}"
-            raise ValueError(message)
-        self.estimator._require_fitted()
-        self.estimator_ = copy.copy(self.estimator)
-
     estimator_: BaseEpiBoost
-    scores_: Floats
+    conformity_: ConformityScores
+    row_groups_: RowGroups | None
 
     _target_type: ClassVar[type[Target]]
 
+    @property
+    def _has_signed_scores(self) -> bool:
+        """Whether scores may be negative."""
+        return False
+
+    @abstractmethod
+    def _fit_scores(self, rows: CalibrationRows, posterior: Posterior, for_scales: Integers) -> Floats:
+        """Fit the scales to some of the rows, and return the conformity scores of all rows, shape (n,)."""
+
     @abstractmethod
     def _calibration_to_file(self) -> dict[str, AnyArray]:
-        """Return the arrays of the calibration."""
+        """Return the arrays of the calibration, beside the scores."""
 
     @abstractmethod
     def _calibration_from_file(self, arrays: dict[str, AnyArray]) -> None:
         """Check the arrays that `_calibration_to_file` returned, and set the fitted attributes."""
-
-
-def _n_guarantee_rows(n_samples: int, share: float) -> int:
-    """Return the number of rows that give the guarantee: about a share, one less than a multiple of 20 if possible.
-
-    With n rows, a coverage is rounded up to a multiple of 1 / (n + 1), which widens the intervals. If n + 1 is a
-    multiple of 20, the usual coverages 0.5, 0.8, 0.9 and 0.95 are met exactly.
-
-    >>> _n_guarantee_rows(69, 0.75), _n_guarantee_rows(10, 0.75), _n_guarantee_rows(1000, 0.75)
-    (59, 8, 759)
-    """
-    wanted = min(max(round(share * n_samples), 1), n_samples - 1)
-    below = (wanted + 1) // _STEPS * _STEPS - 1
-    near = [n for n in (below, below + _STEPS) if abs(n / n_samples - share) <= _LEEWAY and 0 < n < n_samples]
-    return min(near, key=lambda n: abs(n - wanted), default=wanted)
-
-
-def _n_calibration_rows(needed: int, share: float) -> int:
-    """Return how many calibration rows are needed so that ``needed`` of them give the guarantee.
-
-    >>> _n_calibration_rows(9, 0.75), _n_calibration_rows(99, 0.75)
-    (12, 132)
-    """
-    n_samples = max(math.ceil(needed / share), needed + 1)
-    while _n_guarantee_rows(n_samples, share) < needed:
-        n_samples += 1
-    return n_samples

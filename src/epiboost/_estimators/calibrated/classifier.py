@@ -1,7 +1,6 @@
 """The calibrated classifier: temperature scaling and conformal prediction sets."""
 
 from dataclasses import replace
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -9,13 +8,19 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._estimators.calibrated.base import BaseCalibrated
-from epiboost._estimators.conformal import fit_temperature, temper
+from epiboost._estimators.calibrated.groups import RowGroups, by_group
+from epiboost._estimators.calibrated.rows import CalibrationRows
+from epiboost._estimators.calibrated.temperature import fit_temperature
+from epiboost._estimators.conformal import check_coverages, check_flag, temper
 from epiboost._estimators.predictions import ClassPredictions
 from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.labels import label_codes
+from epiboost._inputs.schema import CheckedTable
 from epiboost._inputs.target import Classes
 from epiboost._posterior.posterior import Posterior
-from epiboost._typing import AnyArray, Column, Floats, Table
+from epiboost._typing import AnyArray, Column, Estimator, Floats, Integers, Table
+
+_TO_CALLER = 4  # frames from a warning to the user's call: the helper, the prediction, its wrapper for Dask
 
 
 class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  # type: ignore[misc]  # scikit-learn has no types
@@ -28,13 +33,20 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
     Parameters
     ----------
     estimator : EpiBoostClassifier
-        A fitted model. `fit` keeps a copy: a later fit of the model does not change the calibrated one.
+        A fitted model, which `fit` calibrates; a later fit of the model does not change the calibrated one. A model
+        that is not fitted is trained by `fit`. A clone of a calibrated model has a model that is not fitted, so that
+        cross-validation trains it on the rows of each fold.
+    per_class : bool, default=False
+        Whether the coverage is guaranteed for the rows of each class. Sets are larger if some classes are harder.
     scale_share : float, default=0.25
         Approximate share of the calibration rows that fit the temperature. The number of the other rows is rounded so
         that coverages of 0.5, 0.8, 0.9 and 0.95 are met exactly. Coverage is higher where the most probable class,
         which always belongs to the set, is right more often than that.
+    calibration_share : float, default=0.25
+        Share of the rows that `fit` keeps for calibration if it trains the model. Of each class one row at least is for
+        training.
     random_state : int or None, default=0
-        Seed of the split of the calibration rows; None gives another split each time.
+        Seed of the split of the rows; None gives another split each time.
 
     Attributes
     ----------
@@ -68,42 +80,30 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
 
     _target_type = Classes
 
+    def __init__(
+        self,
+        estimator: Estimator,
+        *,
+        per_class: bool = False,
+        scale_share: float = 0.25,
+        calibration_share: float = 0.25,
+        random_state: int | None = 0,
+    ) -> None:
+        super().__init__(
+            estimator, scale_share=scale_share, calibration_share=calibration_share, random_state=random_state
+        )
+        self.per_class = per_class
+
     @property
     def classes_(self) -> AnyArray:
         """Labels, in the order of the probabilities."""
         classes: AnyArray = self._known_estimator.classes_
         return classes
 
-    def fit(self, X: Table, y: Column) -> Self:
-        """Calibrate on rows that were not used for training or early stopping.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-            At least 4 rows. A coverage of 0.9 needs 9 rows beside those that fit the temperature, one of 0.99 needs 99.
-        y : array of shape (n,)
-            Labels that the model knows.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For fewer than 4 rows, tables of different lengths, labels that the model does not know, a
-            ``scale_share`` that is not between 0 and 1, and a model of another kind.
-        """
-        labels, posterior = self._rows(X, y)
-        codes, parameters = label_codes(labels, self.classes_, name="y"), posterior.parameters
-        for_scales, for_guarantee = self._split_calibration_rows(len(codes))
-        self.temperature_: float = fit_temperature(parameters[:, for_scales], codes[for_scales])
-        probability = temper(parameters, self.temperature_).mean(axis=0)
-        self.scores_: Floats = np.sort(1.0 - probability[for_guarantee, codes[for_guarantee]])
-        return self
-
     @takes_dask
-    def predict_set(self, X: Table, coverage: float | npt.ArrayLike = 0.9) -> npt.NDArray[np.bool_]:
+    def predict_set(
+        self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, groups: Column = None
+    ) -> npt.NDArray[np.bool_]:
         """Predict sets of classes that contain the true class with at least the given probability.
 
         Parameters
@@ -111,6 +111,9 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
         X : table of shape (n, features)
         coverage : float or sequence of shape (k,), default=0.9
             Strictly between 0 and 1. A set of a larger coverage contains those of smaller ones.
+        groups : array of shape (n,), optional
+            Groups of the rows, if the model was calibrated with one label per row. Without them the coverage is
+            guaranteed over all rows, not per group. Groups that are a column of X are found there.
 
         Returns
         -------
@@ -121,14 +124,28 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
         ------
         ValueError
             If there are too few calibration rows to guarantee a coverage.
+
+        Warns
+        -----
+        UserWarning
+            If a group, or a class of a ``per_class`` model, has too few calibration rows for the coverage, or none.
+            The quantile of all rows is used for it: its coverage is guaranteed over all rows only.
         """
-        quantile = self._quantiles(coverage)
-        probability = self.predict_proba(X)
-        if quantile.ndim:
-            probability = probability[:, np.newaxis, :]
+        check_is_fitted(self, "scores_")
+        coverages = check_coverages(coverage)
+        levels = np.atleast_1d(coverages)
+        quantiles = self._quantiles(levels, levels)
+        table = self.schema_.transform(X)
+        probability = self.predict_proba(CheckedTable(table))[:, np.newaxis, :]
+        if self.per_class:
+            codes = np.arange(len(self.classes_))
+            self._refuse_unused(groups)
+            limit = by_group(quantiles, codes, whose="classes have", stacklevel=_TO_CALLER).T
+        else:
+            limit = self._per_row(quantiles, groups, table)[:, :, np.newaxis]
         most_probable = probability == probability.max(axis=-1, keepdims=True)
-        belongs: npt.NDArray[np.bool_] = (1.0 - probability <= quantile[..., np.newaxis]) | most_probable
-        return belongs
+        belongs: npt.NDArray[np.bool_] = (1.0 - probability <= limit) | most_probable
+        return belongs.reshape(-1, *coverages.shape, len(self.classes_))
 
     def predict_posterior(self, X: Table) -> Posterior:
         """Return the posterior at the fitted temperature; see `EpiBoostClassifier.predict_posterior`."""
@@ -136,8 +153,33 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
         posterior = self.estimator_.predict_posterior(X)
         return replace(posterior, parameters=temper(posterior.parameters, self.temperature_))
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag(self.per_class, "per_class")
+
+    @property
+    def _n_groups(self) -> int:
+        return len(self.classes_) if self.per_class else super()._n_groups
+
+    def _fit_scores(self, rows: CalibrationRows, posterior: Posterior, for_scales: Integers) -> Floats:
+        codes, parameters = label_codes(rows.y, self.classes_, name="y"), posterior.parameters
+        self.temperature_: float = fit_temperature(
+            parameters[:, for_scales], codes[for_scales], rows.counts[for_scales]
+        )
+        probability = temper(parameters, self.temperature_).mean(axis=0)
+        scores: Floats = 1.0 - probability[np.arange(len(codes)), codes]
+        return scores
+
+    def _fit_groups(self, rows: CalibrationRows, table: AnyArray) -> tuple[RowGroups | None, Integers | None]:
+        if not self.per_class:
+            return super()._fit_groups(rows, table)
+        if rows.groups is not None:
+            message = "groups and per_class=True exclude each other: the groups of such a model are the classes"
+            raise ValueError(message)
+        return None, label_codes(rows.y, self.classes_, name="y")
+
     def _calibration_to_file(self) -> dict[str, AnyArray]:
-        return {"calibration_scores": self.scores_, "calibration_temperature": np.array(self.temperature_)}
+        return {"calibration_temperature": np.array(self.temperature_)}
 
     def _calibration_from_file(self, arrays: dict[str, AnyArray]) -> None:
         temperature = float(arrays["calibration_temperature"])

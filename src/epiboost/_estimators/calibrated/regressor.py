@@ -1,19 +1,20 @@
 """The calibrated regressor: conformal prediction intervals."""
 
-from typing import Self
-
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._estimators.calibrated.base import BaseCalibrated
-from epiboost._estimators.conformal import Scales, fit_scales
+from epiboost._estimators.calibrated.rows import CalibrationRows
+from epiboost._estimators.calibrated.scales import Scales, fit_posterior_scales, fit_scales, scale_posterior
+from epiboost._estimators.conformal import check_coverages, check_flag
 from epiboost._estimators.predictions import NumberPredictions
 from epiboost._estimators.uncertainty_model import takes_dask
+from epiboost._inputs.schema import CheckedTable
 from epiboost._inputs.target import Numbers
 from epiboost._posterior.posterior import Posterior
-from epiboost._typing import AnyArray, Column, Floats, Table
+from epiboost._typing import AnyArray, Column, Estimator, Floats, Integers, Table
 
 _TINY_COVERAGE = 1e-9
 """Coverage of the interval whose middle is the median; so small that any number of rows guarantees it."""
@@ -30,32 +31,43 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
     conformal quantile of the scaled absolute residuals on the other part. `EpiBoostRegressor.calibrate` returns such a
     model.
 
-    Uncertainties, the posterior and standard deviations are scaled in the same way. The guarantee is for the intervals:
-    the likelihood of the scaled posterior may be worse than that of the model.
+    The posterior, uncertainties and standard deviations have scales of their own, from all calibration rows, as they
+    have no guarantee. These are shrunk towards no change as far as the gain could be chance.
 
     Parameters
     ----------
     estimator : EpiBoostRegressor
-        A fitted model. `fit` keeps a copy: a later fit of the model does not change the calibrated one.
+        A fitted model, which `fit` calibrates; a later fit of the model does not change the calibrated one. A model
+        that is not fitted is trained by `fit`. A clone of a calibrated model has a model that is not fitted, so that
+        cross-validation trains it on the rows of each fold.
+    symmetric : bool, default=True
+        Whether intervals reach equally far to both sides. If not, each end has a conformal quantile of its own, and
+        misses at most half of the rows that the interval may miss: for skewed targets. It needs twice as many rows.
     scale_share : float, default=0.25
         Approximate share of the calibration rows that fit the scales. The number of the other rows is rounded so that
         coverages of 0.5, 0.8, 0.9 and 0.95 are met exactly.
+    calibration_share : float, default=0.25
+        Share of the rows that `fit` keeps for calibration if it trains the model.
     random_state : int or None, default=0
-        Seed of the split of the calibration rows; None gives another split each time.
+        Seed of the split of the rows; None gives another split each time.
 
     Attributes
     ----------
     estimator_ : EpiBoostRegressor
         The model as it was at `fit`.
     scales_ : Scales
-        ``constant``, and the factors of ``data`` and ``knowledge`` uncertainty in the calibrated variance.
+        ``constant``, and the factors of ``data`` and ``knowledge`` uncertainty in the width of intervals.
+    posterior_scales_ : Scales
+        The same in the posterior; 0, 1 and 1 is no change.
     scores_ : array of shape (n,)
-        Conformity scores: scaled absolute residuals of the other rows, ascending.
+        Conformity scores: scaled absolute residuals of the other rows, ascending; with their sign if not ``symmetric``.
+    max_coverage_ : float
 
     References
     ----------
     J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani, L. Wasserman: Distribution-free predictive inference for regression.
-    Journal of the American Statistical Association, 2018.
+    Journal of the American Statistical Association, 2018. V. Vovk: Conditional validity of inductive conformal
+    predictors. Machine Learning, 2013 (groups).
 
     Examples
     --------
@@ -76,37 +88,27 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
 
     _target_type = Numbers
 
-    def fit(self, X: Table, y: Column) -> Self:
-        """Calibrate on rows that were not used for training or early stopping.
-
-        Parameters
-        ----------
-        X : table of shape (n, features)
-            At least 4 rows. A coverage of 0.9 needs 9 rows beside those that fit the scales, one of 0.99 needs 99.
-        y : array of shape (n,)
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For fewer than 4 rows, tables of different lengths, targets that are not finite or too large to be squared,
-            a ``scale_share`` that is not between 0 and 1, and a model of another kind.
-        """
-        target, posterior = self._rows(X, y)
-        residual, uncertainty = target - posterior.mean, posterior.uncertainty()
-        for_scales, for_guarantee = self._split_calibration_rows(len(target))
-        self.scales_: Scales = fit_scales(
-            residual[for_scales], uncertainty.data[for_scales], uncertainty.knowledge[for_scales]
+    def __init__(
+        self,
+        estimator: Estimator,
+        *,
+        symmetric: bool = True,
+        scale_share: float = 0.25,
+        calibration_share: float = 0.25,
+        random_state: int | None = 0,
+    ) -> None:
+        super().__init__(
+            estimator, scale_share=scale_share, calibration_share=calibration_share, random_state=random_state
         )
-        scale = _interval_scale(self.scales_.variance(uncertainty.data, uncertainty.knowledge))
-        self.scores_: Floats = np.sort(np.abs(residual[for_guarantee]) / scale[for_guarantee])
-        return self
+        self.symmetric = symmetric
+
+    @property
+    def max_coverage_(self) -> float:
+        """Largest coverage that the calibration rows can guarantee."""
+        return self.conformity_.max_coverage if self.symmetric else 2.0 * self.conformity_.max_coverage - 1.0
 
     @takes_dask
-    def predict_interval(self, X: Table, coverage: float | npt.ArrayLike = 0.9) -> Floats:
+    def predict_interval(self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, groups: Column = None) -> Floats:
         """Predict intervals that contain the target with at least the given probability.
 
         Parameters
@@ -114,40 +116,56 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         X : table of shape (n, features)
         coverage : float or sequence of shape (k,), default=0.9
             Strictly between 0 and 1. An interval of a larger coverage contains those of smaller ones.
+        groups : array of shape (n,), optional
+            Groups of the rows, if the model was calibrated with one label per row. Without them the coverage is
+            guaranteed over all rows, not per group. Groups that are a column of X are found there.
 
         Returns
         -------
         array of shape (n, 2), or (n, k, 2) for k coverages
-            Lower and upper ends; the prediction is in the middle.
+            Lower and upper ends. If the model is ``symmetric``, the prediction is in the middle.
 
         Raises
         ------
         ValueError
             If there are too few calibration rows to guarantee a coverage.
+
+        Warns
+        -----
+        UserWarning
+            If a group has too few calibration rows for the coverage, or none. The interval of such a row is that of
+            all rows: its coverage is guaranteed over all rows, not for its group.
         """
-        quantile = self._quantiles(coverage) * _ROUNDING_MARGIN
-        posterior = self.estimator_.predict_posterior(X)
+        check_is_fitted(self, "scores_")
+        coverages = check_coverages(coverage)
+        factors = self._interval_factors(np.atleast_1d(coverages))
+        table = self.schema_.transform(X)
+        posterior = self.estimator_.predict_posterior(CheckedTable(table))
         uncertainty = posterior.uncertainty()
         scale = _interval_scale(self.scales_.variance(uncertainty.data, uncertainty.knowledge))
-        width = np.multiply.outer(scale, quantile)
-        center = posterior.mean.reshape(-1, *[1] * quantile.ndim)
-        return np.stack([center - width, center + width], axis=-1)
+        deviation = scale[:, np.newaxis, np.newaxis] * self._per_row(factors, groups, table)
+        ends: Floats = posterior.mean[:, np.newaxis, np.newaxis] + deviation
+        return ends.reshape(-1, *coverages.shape, 2)
 
     @takes_dask
-    def predict_quantile(self, X: Table, q: npt.ArrayLike) -> Floats:
+    def predict_quantile(self, X: Table, q: npt.ArrayLike, *, groups: Column = None) -> Floats:
         """Predict the ends of the calibrated intervals: 0.05 and 0.95 are the ends of the interval of coverage 0.9.
 
         Parameters
         ----------
         X : table of shape (n, features)
         q : float or array of shape (k,)
-            Strictly between 0 and 1; 0.5 is the prediction.
+            Strictly between 0 and 1; 0.5 is the prediction, or the middle of the narrowest interval if the model is
+            not ``symmetric``.
+        groups : array of shape (n,), optional
+            As in `predict_interval`.
 
         Returns
         -------
         array of shape (n,) for one q, (n, k) for k
-            Quantiles never cross. The guarantee is for the share of targets between two ends, not for the share below
-            one of them.
+            Quantiles never cross. If the model is ``symmetric``, the guarantee is for the share of targets between two
+            ends, not for the share below one of them. Otherwise it is for both: at most a share of q is below the
+            quantile if q is below 0.5, at most 1 - q is above it if q is above 0.5.
 
         Raises
         ------
@@ -162,7 +180,7 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         flat = np.atleast_1d(levels)
         upper, middle = flat > 0.5, flat == 0.5  # noqa: PLR2004 (the middle)
         coverage = np.abs(2.0 * flat - 1.0)
-        ends = self.predict_interval(X, np.where(middle, _TINY_COVERAGE, coverage))
+        ends = self.predict_interval(X, np.where(middle, _TINY_COVERAGE, coverage), groups=groups)
         center = ends.mean(axis=2)
         quantiles = np.where(middle, center, np.where(upper, ends[:, :, 1], ends[:, :, 0]))
         return quantiles.reshape(-1, *levels.shape)
@@ -174,24 +192,60 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         ``b * knowledge``. Only the intervals of `predict_interval` have a guarantee.
         """
         check_is_fitted(self, "scores_")
-        posterior = self.estimator_.predict_posterior(X)
-        mean, variance = posterior.parameters[:, :, 0], posterior.parameters[:, :, 1]
-        spread = posterior.mean + np.sqrt(self.scales_.knowledge) * (mean - posterior.mean)
-        scaled = np.stack([spread, self.scales_.constant + self.scales_.data * variance], axis=2)
-        return Posterior(scaled, "normal", index=posterior.index)
+        return scale_posterior(self.estimator_.predict_posterior(X), self.posterior_scales_)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag(self.symmetric, "symmetric")
+
+    @property
+    def _has_signed_scores(self) -> bool:
+        return not self.symmetric
+
+    def _fit_scores(self, rows: CalibrationRows, posterior: Posterior, for_scales: Integers) -> Floats:
+        residual, uncertainty = rows.y - posterior.mean, posterior.uncertainty()
+        data, knowledge = uncertainty.data, uncertainty.knowledge
+        self.scales_: Scales = fit_scales(
+            residual[for_scales], data[for_scales], knowledge[for_scales], rows.counts[for_scales]
+        )
+        self.posterior_scales_: Scales = fit_posterior_scales(posterior, rows.y, rows.counts)
+        ratio: Floats = residual / _interval_scale(self.scales_.variance(data, knowledge))
+        return np.abs(ratio) if self.symmetric else ratio
+
+    def _interval_factors(self, coverages: Floats) -> Floats:
+        """Return the ends of intervals of scale one around zero, by group and over all rows: (groups + 1, k, 2)."""
+        if self.symmetric:
+            upper = lower = self._quantiles(coverages, coverages)
+        else:
+            levels = 0.5 + 0.5 * coverages  # each end misses at most half of the rows that may be missed
+            upper, lower = (self._quantiles(levels, coverages, lower=lower) for lower in (False, True))
+        return np.stack([-_rounded_up(lower), _rounded_up(upper)], axis=-1)
 
     def _calibration_to_file(self) -> dict[str, AnyArray]:
-        scales = [self.scales_.constant, self.scales_.data, self.scales_.knowledge]
-        return {"calibration_scores": self.scores_, "calibration_scales": np.array(scales)}
+        return {
+            "calibration_scales": self.scales_.values,
+            "calibration_posterior_scales": self.posterior_scales_.values,
+        }
 
     def _calibration_from_file(self, arrays: dict[str, AnyArray]) -> None:
-        scales = arrays["calibration_scales"]
-        if scales.dtype != np.float64 or scales.shape != (3,) or not np.isfinite(scales).all() or (scales < 0.0).any():
-            message = "scales must be three finite numbers, none of them negative"
-            raise ValueError(message)
-        self.scales_ = Scales(*scales.tolist())
+        self.scales_ = _checked_scales(arrays["calibration_scales"])
+        of_posterior = arrays.get("calibration_posterior_scales")  # earlier files have one set of scales for both
+        self.posterior_scales_ = self.scales_ if of_posterior is None else _checked_scales(of_posterior)
+
+
+def _checked_scales(scales: AnyArray) -> Scales:
+    """Return the scales of a file; a ValueError if they are not valid."""
+    if scales.dtype != np.float64 or scales.shape != (3,) or not np.isfinite(scales).all() or (scales < 0.0).any():
+        message = "scales must be three finite numbers, none of them negative"
+        raise ValueError(message)
+    return Scales(*scales.tolist())
 
 
 def _interval_scale(variance: Floats) -> Floats:
     """Return the scale of each interval: positive, so that residuals can be divided by it."""
     return np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
+
+
+def _rounded_up(quantile: Floats) -> Floats:
+    """Return quantiles that rounding cannot bring below the score that they are."""
+    return np.where(quantile > 0.0, quantile * _ROUNDING_MARGIN, quantile / _ROUNDING_MARGIN)

@@ -85,7 +85,7 @@ def _predicted_intervals(y: AnyArray, predictions: Predictions) -> tuple[Calibra
 
 def _guaranteed_intervals(model: CalibratedRegressor, rows: Table, y: AnyArray) -> tuple[Calibration, ReliabilityCurve]:
     """Check the intervals that a calibrated model guarantees, all coverages in one pass."""
-    largest = len(model.scores_) / (len(model.scores_) + 1)
+    largest = model.max_coverage_
     levels = np.append(np.arange(1, _N_LEVELS + 1) / (_N_LEVELS + 1), min(COVERAGE, largest))
     levels = levels[levels <= largest]
     intervals = model.predict_interval(rows, levels)
