@@ -103,6 +103,23 @@ class NativeModule(Protocol):
     def langevin_noise(self, seed: int, tree: int, keys: AnyArray, output: int) -> Floats32:
         """Return standard Normal noise, one number per key."""
 
+    def tree_shapley_values(  # noqa: PLR0917 (the arrays of trees)
+        self,
+        feature: AnyArray,
+        threshold: Bytes,
+        parent: Bytes,
+        leaf: Floats,
+        player: AnyArray,
+        rows: Bytes,
+        background: Bytes,
+        threads: int,
+        values: Floats,
+    ) -> float:
+        """Write the Shapley values of a sum of trees; return the mean of the sum over the background rows.
+
+        Trees have the shape (trees, splits), bins (columns, rows), values (rows, players).
+        """
+
     def split_normal_variance(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Return the data and the knowledge uncertainty of each row of Normal parameters."""
 

@@ -85,6 +85,12 @@ class Encoding:
         """Number of columns of an encoded table."""
         return len(self.passthrough) + sum(lookup.width for lookup in self.lookups)
 
+    @property
+    def sources(self) -> tuple[tuple[int, ...], ...]:
+        """The columns that each encoded column is made of: one, or those of a feature cross."""
+        passthrough = [(column,) for column in self.passthrough.tolist()]
+        return (*passthrough, *(lookup.columns for lookup in self.lookups for _ in range(lookup.width)))
+
     def transform(self, X: AnyArray) -> tuple[Floats, AnyArray]:
         """Encode a table.
 

@@ -34,4 +34,5 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     epiboost::bind_training(module);
     epiboost::bind_prediction(module);
     epiboost::bind_novelty(module);
+    epiboost::bind_explanation(module);
 }

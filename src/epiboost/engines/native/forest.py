@@ -20,6 +20,8 @@ from epiboost._native import Predictor, native
 from epiboost._typing import AnyArray, Bytes, Family, Floats
 from epiboost.engines.base import check_width
 
+_MAX_PREDICTORS = 4  # compiled predictors that are kept; each takes the memory of the trees
+
 
 @dataclass(frozen=True)
 class NativeForest:
@@ -63,7 +65,7 @@ class NativeForest:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the caches."""
         state = {**self.__dict__, "_predictors": {}}
-        for name in ("_binned_encoding", "_threads", "n_features"):
+        for name in ("binned_encoding", "threads", "n_features"):
             state.pop(name, None)
         return state
 
@@ -73,7 +75,8 @@ class NativeForest:
         return self.bins.n_features if self.encoding is None else self.encoding.n_features
 
     @cached_property
-    def _threads(self) -> int:
+    def threads(self) -> int:
+        """Number of threads."""
         return thread_count(self.n_jobs)
 
     @property
@@ -99,23 +102,24 @@ class NativeForest:
         predictor = self._predictor(None if prefixes is None else tuple(int(prefix) for prefix in prefixes))
         if self.encoding is None:
             return self._parameters(predictor.predict, table, predictor)
-        encoding = self._binned_encoding
-        encoded, unseen = encoding.transform(table, threads=self._threads)
+        encoded, unseen = self.binned(table)
         parameters = self._parameters(predictor.predict_bins, encoded, predictor)
         rows = np.flatnonzero(unseen)
         if len(parameters) > 1 and len(rows):  # rows with unseen categories are encoded differently for each member
-            imputed = encoding.impute_unseen(table[rows], encoded[rows], len(parameters))
+            imputed = self.binned_encoding.impute_unseen(table[rows], encoded[rows], len(parameters))
             parameters[:, rows] = self._predict_each(imputed, predictor)
         return parameters
 
+    def binned(self, table: AnyArray) -> tuple[Bytes, AnyArray]:
+        """Return bins of shape (n, binned columns), and whether a row has a category that was not seen in training."""
+        check_width(table, self.n_features)
+        if self.encoding is None:
+            return self.bins.transform(table, threads=self.threads), np.zeros(len(table), dtype=bool)
+        return self.binned_encoding.transform(table, threads=self.threads)
+
     def leaf_indices(self, table: AnyArray, n_trees: int) -> Bytes:
         """Return the leaf of each row in trees that are spread evenly over the members, shape (n, trees)."""
-        check_width(table, self.n_features)
-        bins = (
-            self.bins.transform(table)
-            if self.encoding is None
-            else self._binned_encoding.transform(table, threads=1)[0]
-        )
+        bins, _ = self.binned(table)
         in_use = np.flatnonzero(np.arange(self.feature.shape[1]) < self.count[:, np.newaxis])
         chosen = in_use[np.linspace(0, len(in_use) - 1, min(n_trees, len(in_use))).astype(np.int64)]
         leaves = np.zeros((len(table), len(chosen)), dtype=np.uint8)
@@ -167,7 +171,7 @@ class NativeForest:
         )
 
     @cached_property
-    def _binned_encoding(self) -> BinnedEncoding:
+    def binned_encoding(self) -> BinnedEncoding:
         """The bins of the encoding, which must not be None."""
         if self.encoding is None:
             message = "a forest without categories has no encoding"
@@ -185,8 +189,13 @@ class NativeForest:
         """Return the parameters of some chains for a table of numbers or of bins."""
         count = predictor.chains if n_chains is None else n_chains
         parameters = np.empty((count * predictor.segments, len(table), predictor.parameters))
-        predict(table, self._threads, first_chain, parameters)
+        predict(table, self.threads, first_chain, parameters)
         return parameters
+
+    def predict_bins(self, bins: Bytes, prefixes: Sequence[int] | None, chain: int) -> Floats:
+        """Return the parameters of one chain for a table of bins, shape (prefixes, samples, outputs)."""
+        predictor = self._predictor(None if prefixes is None else tuple(prefixes))
+        return self._parameters(predictor.predict_bins, bins, predictor, chain, 1)
 
     def _predict_each(self, tables: Iterable[Bytes], predictor: Predictor) -> Floats:
         """Return the parameters of each member for its own table of bins."""
@@ -199,8 +208,17 @@ class NativeForest:
     def _predictor(self, prefixes: tuple[int, ...] | None) -> Predictor:
         """Return the native predictor of these prefixes; cached."""
         if prefixes not in self._predictors:
+            if len(self._predictors) >= _MAX_PREDICTORS:
+                self._predictors.clear()
             self._predictors[prefixes] = self._compile(prefixes)
         return self._predictors[prefixes]
+
+    def segment_ends(self, prefixes: Sequence[int] | None) -> AnyArray:
+        """Return the number of trees after which each member is predicted, shape (chains, prefixes)."""
+        if prefixes is None:
+            return self.count[:, np.newaxis].astype(np.int32)
+        checked = check_prefixes(prefixes, self.feature.shape[1])
+        return np.minimum(np.asarray(checked, dtype=np.int32), self.count[:, np.newaxis])
 
     def _compile(self, prefixes: tuple[int, ...] | None) -> Predictor:
         """Return a new native predictor, one segment per prefix.
@@ -208,13 +226,10 @@ class NativeForest:
         Its leaf values include the shrinkage by the later trees of their segment.
         """
         members, trees = self.feature.shape[:2]
-        if prefixes is None:
-            end = self.count[:, np.newaxis].astype(np.int32)
-        else:
-            end = np.tile(np.asarray(check_prefixes(prefixes, trees), dtype=np.int32), (members, 1))
+        end = self.segment_ends(prefixes)
         begin = np.concatenate([np.zeros((members, 1), dtype=np.int32), end[:, :-1]], axis=1)
         position = np.arange(trees)
-        segment = (position[np.newaxis, :, np.newaxis] >= end[:, np.newaxis, :]).sum(axis=2)
+        segment = np.stack([np.searchsorted(of_chain, position, side="right") for of_chain in end])
         segment_end = np.take_along_axis(end, np.minimum(segment, end.shape[1] - 1), axis=1)
         shrinkage = self.decay ** np.maximum(segment_end - 1 - position, 0)
         return native().Predictor(
