@@ -59,6 +59,28 @@ class TestPredictions:
             assert loaded.forest_.n_codes == model.forest_.n_codes
             np.testing.assert_array_equal(loaded.forest_.n_trees, model.forest_.n_trees)
 
+    def test_the_last_stage_is_the_prediction(self, engine, task):
+        estimator, X, y = task
+        model = small_model(estimator, engine).fit(X, y)
+        if not capabilities_of(engine).prefixes:
+            with pytest.raises(ValueError, match="have no order"):
+                model.staged_predict(X)
+            return
+        stages = list(model.staged_predict(X, step=5))
+        assert len(stages) == -(-model.n_iter_.max() // 5)
+        np.testing.assert_array_equal(stages[-1], model.predict(X))
+
+    def test_importances_sum_to_one_or_are_refused(self, engine, task):
+        estimator, X, y = task
+        model = small_model(estimator, engine).fit(X, y)
+        if not hasattr(model, "feature_importances_"):
+            with pytest.raises(AttributeError, match=r"no feature importances; sklearn\.inspection"):
+                model.feature_importances_  # noqa: B018 (a property)
+            return
+        assert model.feature_importances_.shape == (3,)
+        assert model.feature_importances_.sum() == pytest.approx(1.0)
+        assert (model.feature_importances_ >= 0.0).all()
+
 
 class TestLearning:
     def test_a_model_learns_its_table(self, engine, task):

@@ -194,10 +194,21 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
 
     def _posterior_of(self, table: AnyArray, index: LibraryObject = None) -> Posterior:
         """Return the posterior of a table that the schema has read."""
-        parameters = self.forest_.predict(table, prefixes=self.prefixes_)
+        return self._posterior(self.forest_.predict(table, prefixes=self.prefixes_), index)
+
+    def _posterior(self, parameters: Floats, index: LibraryObject = None) -> Posterior:
+        """Return the posterior for the parameters of the members, recalibrated."""
         if self.out_of_fold_ is not None and self.out_of_fold_.recalibration is not None:
             parameters = self.out_of_fold_.recalibration.apply(parameters)
         return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None), index)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importance of each column for the prediction, shape (features,); the sum is one."""
+        from epiboost._estimators.importances import feature_importances  # noqa: PLC0415 (imports an engine)
+
+        self._require_fitted()
+        return feature_importances(self.forest_, self.reference_rows_, self.prefixes_, str(self.engine))
 
     def _uncertainty_of(self, table: AnyArray) -> Uncertainty:
         """Return the uncertainty of a table that the schema has read."""

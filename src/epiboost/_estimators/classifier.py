@@ -4,17 +4,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 
-from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated import CalibratedClassifier
 from epiboost._estimators.conformal import conformal_quantile
 from epiboost._estimators.predictions import ClassPredictions
+from epiboost._estimators.staged_predictions import StagedClasses
 from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.target import Classes
 from epiboost._posterior.levels import check_coverage
 from epiboost._typing import AnyArray, Column, Table
 
 
-class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
+class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # type: ignore[misc]  # scikit-learn has no types
     """Gradient-boosted classification with data and knowledge uncertainty.
 
     An ensemble of gradient-boosted trees. Each member predicts class probabilities. Data uncertainty is the mean
@@ -123,6 +123,10 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, BaseEpiBoost):  # ty
         Losses of the ensemble by number of trees; None if none were measured.
     categories_ : list of arrays, or None for a numeric column
         Categories of each column, in the order of their codes.
+    feature_importances_ : array of shape (features,)
+        Importance of each column for the prediction; the sum is one. For the native engine the mean absolute Shapley
+        value over kept training rows, where a feature cross is shared equally by its columns. For other engines the
+        library's gain; ``"forest"`` has none.
     feature_ranges_ : FeatureRanges or None
         Smallest and largest number of each column; None for a Dask collection, and if the model's file has none.
     schema_ : ColumnSchema

@@ -57,6 +57,11 @@ class ReferenceRows:
         return len(self.total)
 
     @property
+    def table(self) -> Floats:
+        """The rows as `ColumnSchema.transform` returns them, numbers to six digits, shape (m, features)."""
+        return self.novelty.kept_rows(np.arange(len(self)))
+
+    @property
     def is_measured(self) -> bool:
         """Whether rows have an out-of-fold uncertainty."""
         return bool(self.measured.any())

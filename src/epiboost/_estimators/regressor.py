@@ -9,10 +9,10 @@ from sklearn.base import RegressorMixin
 
 from epiboost._boosting.capacity import Auto
 from epiboost._boosting.recipe import EnsembleKind
-from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated import CalibratedRegressor
 from epiboost._estimators.out_of_fold.residual_shape import ResidualShape
 from epiboost._estimators.predictions import NumberPredictions
+from epiboost._estimators.staged_predictions import StagedNumbers
 from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.target import Numbers
 from epiboost._posterior.levels import check_quantiles, interval_ends
@@ -20,7 +20,7 @@ from epiboost._typing import Column, Floats, LibraryObject, Table
 from epiboost.engines.base import Engine
 
 
-class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # type: ignore[misc]  # scikit-learn has no types
+class EpiBoostRegressor(RegressorMixin, NumberPredictions, StagedNumbers):  # type: ignore[misc]  # scikit-learn has no types
     """Gradient-boosted regression with data and knowledge uncertainty.
 
     An ensemble of gradient-boosted trees. Each member predicts the mean and the variance of a Normal. Knowledge
@@ -126,6 +126,10 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, BaseEpiBoost):  # typ
         Losses of the ensemble by number of trees; None if none were measured.
     categories_ : list of arrays, or None for a numeric column
         Categories of each column, in the order of their codes.
+    feature_importances_ : array of shape (features,)
+        Importance of each column for the prediction; the sum is one. For the native engine the mean absolute Shapley
+        value over kept training rows, where a feature cross is shared equally by its columns. For other engines the
+        library's gain; ``"forest"`` has none.
     feature_ranges_ : FeatureRanges or None
         Smallest and largest number of each column; None for a Dask collection, and if the model's file has none.
     schema_ : ColumnSchema

@@ -91,7 +91,8 @@ class Forest(Protocol):
             Checked numbers; categorical columns hold codes, see `Dataset`.
         prefixes : sequence of int, optional
             Tree counts in ascending order. The members are then the truncations of each chain: the chain as it was
-            after so many trees. The engine truncates, because it knows how the chain shrinks.
+            after so many trees. The engine truncates, because it knows how the chain shrinks. A chain that is shorter
+            than others stays as it is at its end.
         """
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
@@ -104,6 +105,14 @@ class LeafForest(Forest, Protocol):
 
     def leaf_indices(self, table: AnyArray, n_trees: int) -> Bytes:
         """Return the leaf of each row in at most ``n_trees`` trees, shape (n, trees)."""
+
+
+@runtime_checkable
+class GainForest(Forest, Protocol):
+    """A forest that knows how much each column has gained in training."""
+
+    def gains(self) -> Floats:
+        """Return the gain of each column, of any unit, shape (members, features)."""
 
 
 @runtime_checkable

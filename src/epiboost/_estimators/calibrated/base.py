@@ -133,6 +133,11 @@ class BaseCalibrated(UncertaintyModel):
         return np.asarray(self._known_estimator.feature_names_in_)
 
     @property
+    def feature_importances_(self) -> Floats:
+        """Importance of each column for the prediction of the model, shape (features,); the sum is one."""
+        return self._known_estimator.feature_importances_
+
+    @property
     def target_(self) -> Target:
         """Target of the model."""
         return self.estimator_.target_

@@ -95,6 +95,15 @@ class CatBoostForest(BoosterForest):
         )
         return raw
 
+    def _gains(self, member: int) -> Floats:
+        changes = self.boosters[member].get_feature_importance(
+            type="PredictionValuesChange", thread_count=self._threads
+        )
+        gains = np.zeros(self.n_features)
+        # numbers come first in CatBoost's table, categories after them
+        gains[np.argsort(np.asarray(self.n_codes) > 0, kind="stable")] = changes
+        return gains
+
     @staticmethod
     def _to_bytes(booster: LibraryObject) -> Bytes:
         with tempfile.TemporaryDirectory() as folder:

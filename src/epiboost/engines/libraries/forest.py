@@ -71,12 +71,18 @@ class BoosterForest(abc.ABC):
         parameters = []
         prepared = self._prepare(table)
         for member, count in enumerate(self.count):
-            ends = (int(count),) if prefixes is None else check_prefixes(prefixes, int(count))
+            asked = (int(count),) if prefixes is None else check_prefixes(prefixes, int(self.count.max()))
+            ends = [min(end, int(count)) for end in asked]
             raw = np.zeros((len(table), len(self.objective.start)))
             for begin, end in zip((0, *ends), ends, strict=False):
-                raw += self._sum_of_trees(member, prepared, begin, end).reshape(raw.shape)
+                if begin < end:  # a shorter chain stays as it is at its end
+                    raw += self._sum_of_trees(member, prepared, begin, end).reshape(raw.shape)
                 parameters.append(self.objective.parameters(self._start + self._factor(member, end) * raw))
         return np.stack(parameters)
+
+    def gains(self) -> Floats:
+        """Return the importance of each column by the library's gain, shape (members, features)."""
+        return np.stack([self._gains(member) for member in range(len(self.boosters))])
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
         """Return header and arrays of a model file; the library's own model files are in it as bytes."""
@@ -162,6 +168,10 @@ class BoosterForest(abc.ABC):
     @abc.abstractmethod
     def _sum_of_trees(self, member: int, prepared: LibraryObject, begin: int, end: int) -> AnyArray:
         """Return the sum of the trees from ``begin`` up to ``end`` for each row and output."""
+
+    @abc.abstractmethod
+    def _gains(self, member: int) -> Floats:
+        """Return the gain of each column in the trees of a chain, shape (features,)."""
 
     @staticmethod
     @abc.abstractmethod

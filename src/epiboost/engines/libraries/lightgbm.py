@@ -94,6 +94,13 @@ class LightGBMForest(BoosterForest):
         )
         return np.asarray(raw.reshape(len(prepared), -1) + uniform)
 
+    def _gains(self, member: int) -> Floats:
+        used = int(self.iterations[member, int(self.count[member]) - 1])
+        if not used:  # no tree was grown; zero would mean all of them
+            return np.zeros(self.n_features)
+        gains: Floats = self.boosters[member].feature_importance("gain", iteration=used)
+        return gains
+
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
         """Return header and arrays of a model file; see `BoosterForest.to_file`."""
         header, arrays = super().to_file()

@@ -14,7 +14,7 @@ from epiboost._boosting.step_sizes import StepSizes, step_sizes
 from epiboost._boosting.variance_guard import with_variance_guard
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
-from epiboost._typing import AnyArray, Bytes, LibraryObject
+from epiboost._typing import AnyArray, Bytes, Floats, LibraryObject
 from epiboost.distributed.checked_partition import FLOAT32_MAX
 from epiboost.distributed.rows import PartitionedRows
 from epiboost.engines.base import Capabilities
@@ -95,6 +95,13 @@ class XGBoostForest(BoosterForest):
                     booster.set_param({"nthread": self._threads})
                     booster.save_config()  # configures the booster now, and not at its first prediction
                 self.__dict__["_configured"] = True
+
+    def _gains(self, member: int) -> Floats:
+        used = self.boosters[member][: int(self.count[member])]
+        gains = np.zeros(self.n_features)
+        for name, gain in used.get_score(importance_type="total_gain").items():
+            gains[int(name.removeprefix("f"))] = np.sum(gain)
+        return gains
 
     @staticmethod
     def _to_bytes(booster: LibraryObject) -> Bytes:
