@@ -25,6 +25,16 @@ def test_the_command_explains_rows(model_folder, measure):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_command_explains_the_score_of_a_class_in_groups(model_folder):
+    values = model_folder / "why.csv"
+    options = ("--measure", "score", "--label", "low", "--groups", "correlated", "-o", values)
+    background = ("--background", model_folder / "test.csv")
+    ended = epiboost("explain", model_folder / "classifier.epib", model_folder / "rows.csv", *options, *background)
+    assert ended.exit_code == 0, ended.stderr
+    table = csv.read_csv(values).to_pandas()
+    np.testing.assert_allclose(table.iloc[:, 1:].sum(axis=1), table["score"], rtol=1e-6)
+
+
 def test_without_background_rows_are_compared_with_each_other(model_folder):
     ended = epiboost(
         "explain", model_folder / "regressor.epib", model_folder / "rows.csv", "-o", model_folder / "why.csv"

@@ -47,3 +47,25 @@ def test_its_fields_make_a_shap_explanation():
     names = ("values", "base_values", "data", "feature_names")
     explanation = shap.Explanation(**{name: getattr(found, name) for name in names})
     assert explanation[1].base_values + explanation[1].values.sum() == pytest.approx(found.output[1])
+
+
+def test_values_that_cancel_each_other_are_said_to():
+    found = attribution([[5.0, -5.5], [4.0, -4.2]])
+    assert found.cancellation == pytest.approx([5.5, 4.2])
+    assert "100% of the rows" in repr(found)
+    assert "groups='correlated'" in found.caution
+    grouped = attribution([[5.0, -5.5]], groups=(("a",), ("b", "c")))
+    assert "groups='correlated'" not in grouped.caution
+    assert grouped.caution
+
+
+def test_values_of_about_the_number_explained_need_no_caution():
+    assert not attribution([[0.5, -0.4], [2.0, 1.0]]).caution
+    assert not attribution([[0.0, 0.0]]).caution
+    assert not attribution(np.empty((0, 2))).caution
+
+
+def test_a_prediction_near_the_background_mean_is_judged_by_the_other_rows():
+    found = attribution([[2.0, -2.0], [2.0, 1.0]], measure="mean", unit="target")
+    assert found.cancellation.max() < 1.0
+    assert attribution([[9.0, -8.9]], measure="mean", unit="target").caution

@@ -45,6 +45,13 @@ def test_the_bars_of_a_row_lead_from_the_base_value_to_its_measure(ax):
     assert high > 1.0
 
 
+def test_values_that_cancel_each_other_are_noted_below_the_axis(axes):
+    options = {"names": ("a", "b"), "data": [[1.0, 2.0]], "unit": "log-odds", "label": "yes"}
+    for display, ax in zip((AttributionDisplay, RowAttributionDisplay), axes(2), strict=True):
+        display(attribution([[9.0, -8.9]], measure="score", **options)).plot(ax)
+        assert ax.get_xlabel().endswith("log-odds of yes\nvalues cancel each other: see cancellation")
+
+
 def test_displays_from_an_estimator_hold_its_attribution(models, axes):
     pytest.importorskip("shap", reason="explaining needs shap")
     X, model = models["X"], models["regressor"]

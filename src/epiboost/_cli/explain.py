@@ -1,5 +1,6 @@
 """The command ``epiboost explain``."""
 
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -37,14 +38,18 @@ def explain(
     ],
     output: TableOutput,
     measure: Annotated[
-        Literal["knowledge", "data", "total", "mean"], typer.Option(help="What to explain; mean is the prediction.")
+        Literal["knowledge", "data", "total", "mean", "score"],
+        typer.Option(help="What to explain; mean is the prediction, score the raw score of a class."),
     ] = "knowledge",
     background: Annotated[
         Path | None,
         typer.Option(help="Table of typical rows, such as the training table.", show_default="the rows themselves"),
     ] = None,
     label: Annotated[
-        str | None, typer.Option(help="Class whose probability is explained (--measure mean, classification).")
+        str | None, typer.Option(help="Class that is explained (--measure mean or score, classification).")
+    ] = None,
+    groups: Annotated[
+        Literal["correlated"] | None, typer.Option(help="Explain correlated features together, as one.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="File to draw a summary into: .png, .svg or .pdf.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sampling.", min=0)] = 0,
@@ -68,13 +73,24 @@ def explain(
 
     from epiboost.explain import attribute  # noqa: PLC0415 (slow to import)
 
-    attribution = attribute(
-        fitted, explained.features, measure, background=typical, label=known_label, random_state=seed, verbose=1
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the caution, which is printed below
+        attribution = attribute(
+            fitted,
+            explained.features,
+            measure,
+            background=typical,
+            label=known_label,
+            groups=groups,
+            random_state=seed,
+            verbose=1,
+        )
     write_values(attribution, output, kept=explained.kept, kind=output_format)
     say = partial(typer.echo, err=is_standard_output(output))
     say(f"Explained {measure} of {count(len(attribution), 'row')}{wrote(output)}")
     say(f"Most important features: {', '.join(attribution.leading) or 'none; all values are zero'}")
+    if attribution.caution:
+        say(attribution.caution.replace("groups='correlated'", "--groups correlated"))
     if typical is None:
         say(
             "The rows were compared with each other, so a value that all rows share has no effect; to compare them "

@@ -1,11 +1,11 @@
 """The cooperative game whose Shapley values explain a measure.
 
-A coalition is a set of features whose values are known; the other features take the values of background rows. The
-value of a coalition S for a row x is the mean of the measure over background rows b,
+A coalition is a set of players, features or groups of them, whose values are known; the other features take the values
+of background rows. The value of a coalition S for a row x is the mean of the measure over background rows b,
 
     v(S) = mean over b of measure(x on S, b elsewhere),
 
-so the value of all features is the measure of the row, and the value of the empty coalition its mean over the
+so the value of all players is the measure of the row, and the value of the empty coalition its mean over the
 background. One call evaluates a coalition for all rows and all measures, so that predictions are made for thousands of
 rows at a time.
 
@@ -14,17 +14,17 @@ that is not in the training table stays unknown.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from epiboost._inputs.schema import CheckedTable, ColumnSchema
 from epiboost._posterior.posterior import Posterior
-from epiboost._typing import AnyArray, Estimator, Floats, Table
+from epiboost._typing import AnyArray, Estimator, Floats, Integers, Table
 
-Explained: TypeAlias = Literal["knowledge", "data", "total", "mean"]
-"""What can be explained: a part of the uncertainty, or the prediction."""
+Explained: TypeAlias = Literal["knowledge", "data", "total", "mean", "score"]
+"""What can be explained: a part of the uncertainty, the prediction, or the score of a class."""
 
 _MAX_ROWS_PER_PREDICTION = 1 << 16
 """Enough to outweigh the cost of a call, few enough to stay in the cache."""
@@ -58,7 +58,7 @@ def _ignore_progress(n_evaluated: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Game:
-    """The value of each coalition of features, for every row and measure.
+    """The value of each coalition of players, for every row and measure.
 
     Attributes
     ----------
@@ -67,9 +67,13 @@ class Game:
         The rows to explain.
     background : array of shape (m, features)
         The rows that unknown features take their values from.
-    measures : tuple of {"knowledge", "data", "total", "mean"}
+    measures : tuple of {"knowledge", "data", "total", "mean", "score"}
+    players : integer array of shape (features,)
+        The player that each feature belongs to, from 0.
     outcome : int
         Position of the class whose probability is "mean"; 0 for a regressor.
+    score : callable from (k, features) to (k,), or None
+        Returns the "score" of rows; None if that is not a measure.
     callback : callable
         Is called with the number of coalitions evaluated so far.
     """
@@ -78,17 +82,24 @@ class Game:
     rows: AnyArray
     background: AnyArray
     measures: tuple[Explained, ...]
+    players: Integers
     outcome: int = 0
+    score: Callable[[AnyArray], Floats] | None = None
     callback: Callable[[int], None] = _ignore_progress
     _cache: dict[bytes, Floats] = field(default_factory=dict)
+
+    @property
+    def n_players(self) -> int:
+        """Number of players."""
+        return int(self.players.max()) + 1
 
     def __call__(self, coalitions: AnyArray) -> Floats:
         """Return the values of coalitions.
 
         Parameters
         ----------
-        coalitions : array of shape (k, features)
-            Above 0 where the feature is known.
+        coalitions : array of shape (k, players)
+            Above 0 where the player is known.
 
         Returns
         -------
@@ -99,7 +110,7 @@ class Game:
 
     def with_rows(self, rows: AnyArray, callback: Callable[[int], None]) -> "Game":
         """Return the same game for other rows."""
-        return Game(self.predict, rows, self.background, self.measures, self.outcome, callback)
+        return replace(self, rows=rows, callback=callback, _cache={})
 
     def _value(self, coalition: AnyArray) -> Floats:
         """Return the value of a coalition for all rows, shape (n * measures,)."""
@@ -120,7 +131,7 @@ class Game:
             return self._predict_measures(rows).T
         if not coalition.any():
             return np.tile(self._predict_measures(self.background).mean(axis=1), (len(rows), 1))
-        mixed = np.where(coalition, rows[:, np.newaxis, :], self.background)
+        mixed = np.where(coalition[self.players], rows[:, np.newaxis, :], self.background)
         measured = self._predict_measures(mixed.reshape(-1, rows.shape[1]))
         value: Floats = measured.reshape(len(self.measures), len(rows), -1).mean(axis=2).T
         return value
@@ -128,10 +139,12 @@ class Game:
     def _predict_measures(self, table: AnyArray) -> Floats:
         """Return the measures of rows, shape (measures, rows)."""
         posterior = self.predict(table)
-        uncertainty = posterior.uncertainty() if set(self.measures) != {"mean"} else None
+        uncertainty = None if set(self.measures) <= {"mean", "score"} else posterior.uncertainty()
         found = []
         for measure in self.measures:
-            if measure == "mean":
+            if measure == "score" and self.score is not None:
+                found.append(self.score(table))
+            elif measure == "mean":
                 mean = posterior.mean
                 found.append(mean[:, self.outcome] if posterior.family == "categorical" else mean)
             else:

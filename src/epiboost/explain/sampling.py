@@ -6,6 +6,8 @@ import numpy as np
 
 from epiboost._typing import AnyArray
 
+_N_BACKGROUND = 50
+_N_EXACT_BACKGROUND = 1000  # trees are explained at once for all background rows
 _MIN_COALITIONS = 512
 _COALITIONS_PER_FEATURE = 20
 
@@ -18,13 +20,21 @@ class Sampling:
     (512, 100)
     """
 
-    n_background: int = 50
+    n_background: int | None = None
     n_coalitions: int | None = None
     random_state: int | None = 0
 
-    def background(self, rows: AnyArray) -> AnyArray:
-        """Return at most ``n_background`` of the rows, drawn at random, in their order."""
-        n_rows = _check_integer("n_background", self.n_background, 1)
+    def background(self, rows: AnyArray, *, exact: bool = False) -> AnyArray:
+        """Return at most ``n_background`` of the rows, drawn at random, in their order.
+
+        Parameters
+        ----------
+        rows : array of shape (m, features)
+        exact : bool, default=False
+            Whether the rows are for the exact values of trees; more are used by default.
+        """
+        usual = _N_EXACT_BACKGROUND if exact else _N_BACKGROUND
+        n_rows = usual if self.n_background is None else _check_integer("n_background", self.n_background, 1)
         if len(rows) <= n_rows:
             return rows
         drawn = np.random.default_rng(self.random_state).choice(len(rows), n_rows, replace=False)

@@ -50,19 +50,19 @@ def shapley_values(game: Game, n_coalitions: int, seed: int | None, progress: Pr
 
     Returns
     -------
-    values : array of shape (n, features, measures)
+    values : array of shape (n, players, measures)
     base : array of shape (measures,)
         Values of the empty coalition.
     """
-    n_rows, n_features = game.rows.shape
+    n_rows, n_players = len(game.rows), game.n_players
     starts = range(0, n_rows, _ROWS_PER_CALL)
-    n_expected = min(n_coalitions, 2 ** min(n_features, 60) - 2) + 2
+    n_expected = min(n_coalitions, 2 ** min(n_players, 60) - 2) + 2
     parts = []
     for part, start in enumerate(starts):
         callback = _progress_of_part(progress, part * n_expected, n_expected, len(starts) * n_expected)
         rows = game.rows[start : start + _ROWS_PER_CALL]
         parts.append(_kernel_values(game.with_rows(rows, callback), n_coalitions, seed))
-    base = game(np.zeros((1, n_features)))[0, : len(game.measures)]
+    base = game(np.zeros((1, n_players)))[0, : len(game.measures)]
     return np.concatenate(parts), base
 
 
@@ -72,17 +72,17 @@ def _progress_of_part(progress: Progress, before: int, maximum: int, total: int)
 
 
 def _kernel_values(game: Game, n_coalitions: int, seed: int | None) -> Floats:
-    """Return the values of some rows, shape (rows, features, measures)."""
-    n_rows, n_features = game.rows.shape
+    """Return the values of some rows, shape (rows, players, measures)."""
+    n_rows, n_players = len(game.rows), game.n_players
     with _GLOBAL_GENERATOR:
         state = np.random.get_state()  # noqa: NPY002 (shap draws from the global generator)
         np.random.seed(seed)  # noqa: NPY002
         try:
-            explainer = _kernel_explainer()(game, np.zeros((1, n_features)))
-            values = explainer.shap_values(np.ones(n_features), nsamples=n_coalitions, l1_reg=False, silent=True)
+            explainer = _kernel_explainer()(game, np.zeros((1, n_players)))
+            values = explainer.shap_values(np.ones(n_players), nsamples=n_coalitions, l1_reg=False, silent=True)
         finally:
             np.random.set_state(state)  # noqa: NPY002
-    return np.asarray(values).reshape(n_features, n_rows, -1).transpose(1, 0, 2)
+    return np.asarray(values).reshape(n_players, n_rows, -1).transpose(1, 0, 2)
 
 
 @cache

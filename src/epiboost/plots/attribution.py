@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from epiboost._typing import AnyArray, Estimator, Floats, Table
-from epiboost.explain import Attribution, Explained, attribute
-from epiboost.plots.attribution_labels import check_drawable, legend_above, measure_label, short
+from epiboost.explain import Attribution, Explained, Groups, attribute
+from epiboost.plots.attribution_labels import caution_below, check_drawable, legend_above, measure_label, short
 from epiboost.plots.base import Display
 from epiboost.plots.style import BLUE, GREY, ORANGE, hide_spines
 
@@ -72,6 +72,7 @@ class AttributionDisplay(Display):
         *,
         measure: Explained = "knowledge",
         background: Table | None = None,
+        groups: Groups | None = None,
         max_features: int = 10,
         ax: Axes | None = None,
     ) -> Self:
@@ -79,12 +80,13 @@ class AttributionDisplay(Display):
 
         Parameters
         ----------
-        estimator, X, measure, background
+        estimator, X, measure, background, groups
             As for `epiboost.explain.attribute`.
         max_features : int, default=10
         ax : matplotlib Axes or None
         """
-        return cls(attribute(estimator, X, measure, background=background), max_features=max_features).plot(ax)
+        found = attribute(estimator, X, measure, background=background, groups=groups)
+        return cls(found, max_features=max_features).plot(ax)
 
     def _draw(self) -> None:
         found = self.attribution
@@ -99,7 +101,7 @@ class AttributionDisplay(Display):
             )
             self.points_.append(points)
         self.ax_.set_yticks(range(len(drawn)), [short(found.feature_names[feature]) for feature in drawn])
-        self.ax_.set(ylim=(len(drawn) - 0.5, -0.5), xlabel=f"added to {measure_label(found)}")
+        self.ax_.set(ylim=(len(drawn) - 0.5, -0.5), xlabel=caution_below(f"added to {measure_label(found)}", found))
         for label, colour in (("low value of the feature", BLUE), ("high value", ORANGE), ("category", GREY)):
             self.ax_.scatter([], [], c=colour, s=_POINT_SIZE, label=label)
         legend_above(self.ax_)

@@ -31,9 +31,17 @@ def check_drawable(attribution: Attribution) -> None:
 
 def measure_label(attribution: Attribution) -> str:
     """Return what is explained, as the label of an axis."""
-    if attribution.measure != "mean":
+    if attribution.measure not in {"mean", "score"}:
         return f"{attribution.measure} uncertainty ({attribution.unit})"
-    return "prediction" if attribution.label is None else f"probability of {short(str(attribution.label))}"
+    if attribution.label is None:
+        return "prediction"
+    what = "probability" if attribution.measure == "mean" else attribution.unit
+    return f"{what} of {short(str(attribution.label))}"
+
+
+def caution_below(label: str, attribution: Attribution) -> str:
+    """Return the label of an axis, with a second line if values cancel each other; see `Attribution.caution`."""
+    return f"{label}\nvalues cancel each other: see cancellation" if attribution.caution else label
 
 
 def legend_above(ax: Axes, handles: Sequence[Artist] | None = None) -> None:

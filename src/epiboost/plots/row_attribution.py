@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from epiboost._typing import Estimator, Floats, Table
-from epiboost.explain import Attribution, Explained, attribute
+from epiboost.explain import Attribution, Explained, Groups, attribute
 from epiboost.plots.attribution_labels import (
+    caution_below,
     check_drawable,
     formatted_cell,
     formatted_number,
@@ -77,6 +78,7 @@ class RowAttributionDisplay(Display):
         *,
         measure: Explained = "knowledge",
         background: Table | None = None,
+        groups: Groups | None = None,
         max_features: int = 10,
         ax: Axes | None = None,
     ) -> Self:
@@ -84,14 +86,15 @@ class RowAttributionDisplay(Display):
 
         Parameters
         ----------
-        estimator, X, measure, background
+        estimator, X, measure, background, groups
             As for `epiboost.explain.attribute`.
         row : int, default=0
             Position of the row in X.
         max_features : int, default=10
         ax : matplotlib Axes or None
         """
-        return cls(attribute(estimator, X, measure, background=background), row, max_features=max_features).plot(ax)
+        found = attribute(estimator, X, measure, background=background, groups=groups)
+        return cls(found, row, max_features=max_features).plot(ax)
 
     def _draw(self) -> None:
         base, output = float(self.attribution.base_values[self.row]), float(self.attribution.output[self.row])
@@ -109,7 +112,9 @@ class RowAttributionDisplay(Display):
         self.ax_.set_yticks(places, labels)
         self.ax_.use_sticky_edges = False
         self.ax_.margins(x=0.06)
-        self.ax_.set(ylim=(len(labels) - 0.5, -0.5), xlabel=measure_label(self.attribution))
+        self.ax_.set(
+            ylim=(len(labels) - 0.5, -0.5), xlabel=caution_below(measure_label(self.attribution), self.attribution)
+        )
         legend_above(self.ax_)
         hide_spines(self.ax_)
 
