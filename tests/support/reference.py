@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-LANGEVIN, ROUNDING, SUBSAMPLE, STRUCTURE, SPLIT_SCORES = 1, 2, 3, 4, 5
+LANGEVIN, ROUNDING, SUBSAMPLE, STRUCTURE, SPLIT_SCORES, COLUMNS = 1, 2, 3, 4, 5, 6
 M64 = (1 << 64) - 1
 f32 = np.float32
 
@@ -32,6 +32,10 @@ class Recipe:
     random_strength: float = 0.0
     random_decay: float = 0.1
     start: tuple[float, ...] = (0.0, 0.0)
+    monotone: tuple[int, ...] = ()
+    interactions: tuple[tuple[int, ...], ...] = ()
+    min_leaf_weight: float = 0.0
+    column_share: float = 1.0
 
 
 @dataclass
@@ -169,6 +173,7 @@ class Scores:
     importance: np.ndarray
     l2: float
     deviation: float
+    share: float
     seed: int
     tree: int
 
@@ -177,15 +182,37 @@ class Scores:
         total = max(self.weight[rows].sum() + self.l2, 1e-20)
         return (self.importance * self.integers[rows].sum(axis=0).astype(float) ** 2).sum() / total
 
-    def best_split(self, leaves, node):
+    def of_sides(self, left, right, f, t):
+        """Return the score of a leaf that is split; both sides have one mean if theirs are in the wrong order."""
+        score = self.of_rows(left) + self.of_rows(right)
+        direction = self.recipe.monotone[f] if self.recipe.monotone else 0
+        sizes = self.weight[left].sum(), self.weight[right].sum()
+        if direction == 0 or t == 0 or min(sizes) == 0:
+            return score
+        sums = self.integers[left, 0].sum(), self.integers[right, 0].sum()
+        values = [-total / (size + self.l2) for total, size in zip(sums, sizes, strict=True)]
+        if direction * (values[1] - values[0]) >= 0:
+            return score
+        apart = sum(total**2 / (size + self.l2) for total, size in zip(sums, sizes, strict=True))
+        return score + self.importance[0] * (sum(sums) ** 2 / (sum(sizes) + 2 * self.l2) - apart)
+
+    def is_allowed(self, leaves, side):
+        """Return whether no leaf is divided into parts of which one is below the least weight."""
+        least = round(self.recipe.min_leaf_weight * self.share)
+        sizes = [sorted([self.weight[rows & ~side].sum(), self.weight[rows & side].sum()]) for rows in leaves]
+        return all(smaller == 0 or smaller >= least for smaller, _ in sizes)
+
+    def best_split(self, leaves, node, path):
         """Return score, feature and threshold of the best split, common to all leaves; the score is its noisy root."""
         best = (-1e30, 0, 255)
         keys = noise_key(self.seed, self.tree, SPLIT_SCORES, node)
-        for f in range(self.bins.shape[1]):
+        for f in sorted(allowed_columns(self.recipe, path, self.bins.shape[1], self.seed, self.tree)):
             inside = self.bins[:, f] if len(leaves) > 1 or self.recipe.leaves == 0 else self.bins[leaves[0], f]
             for t in range(inside.min(), inside.max()):
                 side = self.bins[:, f] > t
-                score = sum(self.of_rows(rows & part) for rows in leaves for part in (~side, side))
+                if not self.is_allowed(leaves, side):
+                    continue
+                score = sum(self.of_sides(rows & ~side, rows & side, f, t) for rows in leaves)
                 if self.deviation > 0:
                     noise = normal_pair(keys, np.array([f * 128 + t // 2], dtype=np.uint32))[t % 2][0]
                     score = np.sqrt(score) + self.deviation * noise
@@ -194,13 +221,81 @@ class Scores:
         return best
 
 
+def allowed_columns(recipe, path, columns, seed, tree):
+    """Return the columns that were drawn for a tree and may interact with those of a path."""
+    groups = [set(group) for group in recipe.interactions] or [set(range(columns))]
+    drawn = sorted(set.union(*groups))
+    if recipe.column_share < 1:
+        random = bits(noise_key(seed, tree, COLUMNS, 0), np.array(drawn, dtype=np.uint32))
+        count = max(1, int(recipe.column_share * len(drawn) + 0.5))
+        drawn = [drawn[i] for i in np.argsort(random, kind="stable")[:count]]
+    return set(drawn) & set.union(set(), *(group for group in groups if group >= set(path)))
+
+
+def leaf_boxes(recipe, features, thresholds, parents):
+    """Return the boxes of the leaves, {feature: (lowest bin, highest bin)}; bin 0 is that of missing values."""
+    boxes = {0: dict.fromkeys(features, (0, 255))}
+    for split, (f, t) in enumerate(zip(features, thresholds, strict=True)):
+        if recipe.leaves and parents[split] == 255:
+            continue
+        for number in [parents[split]] if recipe.leaves else list(boxes):
+            low, high = boxes[number][f]
+            right = split + 1 if recipe.leaves else number + (1 << split)
+            boxes[right] = {**boxes[number], f: (max(low, t + 1), high)}
+            boxes[number] = {**boxes[number], f: (low, min(high, t))}
+    return boxes
+
+
+def pairs_in_order(recipe, boxes):
+    """Return pairs of leaves that touch along a constrained column; the value of the first must not be the larger."""
+    pairs = []
+    for f in boxes[0]:
+        for lower, one in sorted(boxes.items()):
+            for upper, other in sorted(boxes.items()):
+                touch = 0 < one[f][1] == other[f][0] - 1 and one[f][0] <= one[f][1] and other[f][0] <= other[f][1]
+                overlap = all(max(one[g][0], other[g][0]) <= min(one[g][1], other[g][1]) for g in boxes[0] if g != f)
+                if touch and overlap and recipe.monotone[f]:
+                    pairs.append((lower, upper) if recipe.monotone[f] > 0 else (upper, lower))
+    return pairs
+
+
+def in_order(pairs, weight, value):
+    """Return the nearest values in the order of the pairs, by Dykstra's algorithm, and the pairs that are pushed."""
+    value, push, largest = value.copy(), np.zeros(len(pairs)), np.abs(value).max()
+    for _ in range(100):
+        movement = 0.0
+        for i, pair in enumerate(map(list, pairs)):
+            value[pair] += push[i] / weight[pair] * [1, -1]  # takes the last projection back
+            before = push[i]
+            push[i] = max(value[pair[0]] - value[pair[1]], 0.0) / (1 / weight[pair]).sum()
+            value[pair] -= push[i] / weight[pair] * [1, -1]
+            movement = max(movement, abs(push[i] - before) / weight[pair].min())
+        if movement <= 1e-6 * largest:
+            break
+    largest_below, smallest_above = value.copy(), value.copy()
+    for _ in value:
+        for lower, upper in pairs:
+            largest_below[upper] = max(largest_below[lower], largest_below[upper])
+            smallest_above[lower] = min(smallest_above[lower], smallest_above[upper])
+    return (largest_below + smallest_above) / 2, [pair for pair, pushed in zip(pairs, push, strict=True) if pushed > 0]
+
+
+def sums_of_sets(pairs, numbers):
+    """Return for each leaf the sum of the numbers over all leaves that pairs connect it with."""
+    sets = np.arange(len(numbers))
+    for _ in numbers:
+        for pair in map(list, pairs):
+            sets[pair] = sets[pair].min()
+    return np.bincount(sets, numbers, len(numbers))[sets]
+
+
 def choose_symmetric_tree(scores):
     """Return the splits of all levels, each with the best total score over all leaves, and the leaf of each row."""
     leaf = np.zeros(len(scores.bins), dtype=int)
     features, thresholds = [], []
     for level in range(scores.recipe.depth):
         leaves = [scores.in_sample & (leaf == number) for number in range(1 << level)]
-        _, f, t = scores.best_split(leaves, level)
+        _, f, t = scores.best_split(leaves, level, features)
         features.append(f)
         thresholds.append(t)
         leaf |= (scores.bins[:, f] > t).astype(int) << level
@@ -212,14 +307,14 @@ def choose_leafwise_tree(scores):
     splits = scores.recipe.leaves - 1
     leaf = np.zeros(len(scores.bins), dtype=int)
     features, thresholds, parents = [0] * splits, [255] * splits, [255] * splits
-    candidates, depth = {}, {0: 0}
+    candidates, depth, path = {}, {0: 0}, {0: []}
     opened = [(0, 0)]
     for split in range(splits):
         for number, node in opened:
             rows = scores.in_sample & (leaf == number)
             candidates[number] = (0.0, 0, 255)
             if depth[number] < scores.recipe.depth and rows.any():
-                score, f, t = scores.best_split([rows], node)
+                score, f, t = scores.best_split([rows], node, path[number])
                 score = score * abs(score) if scores.deviation > 0 else score
                 candidates[number] = (score - scores.of_rows(rows), f, t)
         number = max(candidates, key=lambda one: candidates[one][0])
@@ -229,6 +324,7 @@ def choose_leafwise_tree(scores):
         features[split], thresholds[split], parents[split] = f, t, number
         leaf[(leaf == number) & (scores.bins[:, f] > t)] = split + 1
         depth[number] = depth[split + 1] = depth[number] + 1
+        path[number] = path[split + 1] = [*path[number], f]
         opened = [(number, 2 * split + 1), (split + 1, 2 * split + 2)]
     return features, thresholds, parents, leaf
 
@@ -247,10 +343,13 @@ def train(bins, y, weight, keys, recipe, seed):
         raw = gradients(recipe, score, y, score[:, 0] - (recipe.variance_guard * own_influence if guarded else 0.0))
         drawn_weight = sampled_weight(recipe, weight, keys, seed, tree)
         gradient = drawn_weight[:, None] * raw
+        noise = np.zeros(n)  # of the first output
         if recipe.noise > 0:
             for k in range(recipe.outputs):
                 pair = normal_pair(noise_key(seed, tree, LANGEVIN, k // 2), keys)
-                gradient[:, k] += np.sqrt(drawn_weight) * recipe.noise * noise_scale(recipe, score, k) * pair[k % 2]
+                added = np.sqrt(drawn_weight) * recipe.noise * noise_scale(recipe, score, k) * pair[k % 2]
+                gradient[:, k] += added
+                noise = added if k == 0 else noise
         part = min(1.0, recipe.structure_rows / n) if recipe.structure_rows else 1.0
         in_sample = (drawn_weight > 0) & (bits(noise_key(seed, tree, STRUCTURE, 0), keys) < part * 2.0**32)
         integers, unit = rounded(gradient, keys, seed, tree)
@@ -260,7 +359,7 @@ def train(bins, y, weight, keys, recipe, seed):
             (importance * squares).sum() / (weight.sum() * part * recipe.subsample)
         )
         scores = Scores(
-            recipe, bins, integers, drawn_weight, in_sample, importance, recipe.l2 * part, deviation, seed, tree
+            recipe, bins, integers, drawn_weight, in_sample, importance, recipe.l2 * part, deviation, part, seed, tree
         )
         choose = choose_leafwise_tree if recipe.leaves else choose_symmetric_tree
         features, thresholds, parents, leaf = choose(scores)
@@ -268,12 +367,20 @@ def train(bins, y, weight, keys, recipe, seed):
         sums = np.array([gradient[leaf == number].sum(axis=0) for number in range(n_leaves)])
         sizes = np.array([drawn_weight[leaf == number].sum() for number in range(n_leaves)])
         values = -rate * mean_gradient(sums, sizes[:, None] + recipe.l2)
+        unordered, share = values[:, 0].copy(), np.ones(n_leaves)
+        if recipe.monotone:
+            pairs = pairs_in_order(recipe, leaf_boxes(recipe, features, thresholds, parents))
+            noise_sums = np.array([noise[leaf == number].sum() for number in range(n_leaves)])
+            noise_values = -rate * mean_gradient(noise_sums, sizes + recipe.l2)
+            totals = np.maximum(sizes + recipe.l2, 1.0)
+            ordered, pushed = in_order(pairs, totals, values[:, 0] - noise_values)
+            values[:, 0] = ordered + sums_of_sets(pairs, totals * noise_values) / sums_of_sets(pairs, totals)
+            share = totals / sums_of_sets(pushed, totals)
         decay = 1 - recipe.shrink * rate
         moved = decay * moved + values[leaf]
         one_copy = np.minimum(drawn_weight, 1.0)  # a weight above one counts merged copies, of which the others stay
-        leave_one_out = decay * leave_one_out - rate * mean_gradient(
-            sums[leaf, 0] - one_copy * raw[:, 0], sizes[leaf] - one_copy + recipe.l2
-        )
+        without_row = -rate * mean_gradient(sums[leaf, 0] - one_copy * raw[:, 0], sizes[leaf] - one_copy + recipe.l2)
+        leave_one_out = decay * leave_one_out + values[leaf, 0] - share[leaf] * (unordered[leaf] - without_row)
         chain.feature.append(features)
         chain.threshold.append(thresholds)
         chain.parent.append(parents)

@@ -27,6 +27,7 @@ from epiboost._binning.bins import MAX_BINS
 from epiboost._boosting.capacity import AUTO, MAX_DEPTH, MAX_LEAVES, Auto, Capacity
 from epiboost._boosting.parameter_checks import is_auto, require_integer, require_number
 from epiboost._boosting.truncation import virtual_prefixes
+from epiboost._inputs.constraints import NO_CONSTRAINTS, Constraints
 
 EnsembleKind = Literal["single", "sgb", "sglb", "virtual", "bootstrap"]
 ON_CLUSTER = "dask"
@@ -67,6 +68,12 @@ class MemberSpec:
         Whether the chain is trained on a bootstrap sample of the rows.
     random_strength : float
         Strength of the noise on the scores of candidate splits; 0 for none.
+    min_samples_leaf : int
+        Least weight of the rows of a leaf; 1 for any.
+    max_features : float
+        Share of the columns that each tree may split on.
+    constraints : Constraints
+        Columns along which predictions are monotone, and columns that may interact.
     """
 
     seed: int
@@ -82,6 +89,9 @@ class MemberSpec:
     structure_rows: int | Auto | None
     bootstrap: bool
     random_strength: float
+    min_samples_leaf: int
+    max_features: float
+    constraints: Constraints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +112,9 @@ class Recipe:
     structure_rows: int | Auto | None = AUTO
     random_strength: float = 1.0
     early_stopping_rounds: int | None = None
+    min_samples_leaf: int = 1
+    max_features: float = 1.0
+    constraints: Constraints = NO_CONSTRAINTS
 
     def __post_init__(self) -> None:
         """Check every parameter; a ValueError says what was got and what is allowed."""
@@ -115,6 +128,8 @@ class Recipe:
         require_number("temperature", self.temperature, at_least=0.0)
         require_number("random_strength", self.random_strength, at_least=0.0)
         require_number("variance_guard", self.variance_guard, at_least=0.0)
+        require_integer("min_samples_leaf", self.min_samples_leaf, 1)
+        require_number("max_features", self.max_features, above=0.0, at_most=1.0)
         if self.subsample is not None:
             require_number("subsample", self.subsample, above=0.0, at_most=1.0)
         if self.structure_rows is not None and not is_auto(self.structure_rows):
@@ -178,6 +193,9 @@ class Recipe:
                 structure_rows=self.structure_rows,
                 bootstrap=self.ensemble == "bootstrap",
                 random_strength=float(self.random_strength),
+                min_samples_leaf=int(self.min_samples_leaf),
+                max_features=float(self.max_features),
+                constraints=self.constraints,
             )
             for chain_seed in seeds.generate_state(n_chains, np.uint64)
         )

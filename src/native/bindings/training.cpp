@@ -27,7 +27,9 @@ using TrainedArrays =
 
 void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int trees, int depth, int leaves,
                  double learning_rate, double l2, double shrink, double noise, double subsample, double variance_guard,
-                 double structure_rows, double random_strength, double random_decay) {
+                 double structure_rows, double random_strength, double random_decay,
+                 std::vector<int> monotone, std::vector<std::vector<int>> interactions, double min_leaf_weight,
+                 double column_share) {
     if (start.empty() || start.size() > max_outputs) throw std::invalid_argument("start: from 1 to 1024 outputs");
     if (leaves == 0 && (depth < 1 || depth > max_depth)) throw std::invalid_argument("depth: from 1 to 8");
     if (leaves != 0 && (leaves < 2 || leaves > max_leaves || depth < 1)) throw std::invalid_argument("leaves: from 2 to 255");
@@ -45,7 +47,11 @@ void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int
                            .variance_guard = variance_guard,
                            .structure_rows = structure_rows,
                            .random_strength = random_strength,
-                           .random_decay = random_decay};
+                           .random_decay = random_decay,
+                           .monotone = std::move(monotone),
+                           .interactions = std::move(interactions),
+                           .min_leaf_weight = min_leaf_weight,
+                           .column_share = column_share};
 }
 
 Table table_of(const Array<std::uint8_t, 2>& bins, const Array<std::int32_t, 1>& bin_counts) {
@@ -117,6 +123,21 @@ std::vector<Rows> rows_of(const std::vector<const Sample*>& samples) {
     return rows;
 }
 
+// Refuses constraints on columns that the table does not have.
+void check_columns(const ChainRecipe& recipe, const std::vector<const Sample*>& samples) {
+    const std::size_t columns = samples.empty() || !samples[0] ? 0 : samples[0]->table.columns;
+    if (!recipe.monotone.empty() && recipe.monotone.size() != columns) {
+        throw std::invalid_argument("monotone: one entry per column");
+    }
+    for (const std::vector<int>& group : recipe.interactions) {
+        for (const int column : group) {
+            if (column < 0 || static_cast<std::size_t>(column) >= columns) {
+                throw std::invalid_argument("interactions: columns of the table");
+            }
+        }
+    }
+}
+
 // One problem per list of samples, with its evaluation rows (none or one sample), recipe and seeds.
 std::vector<Problem> problems_of(const std::vector<std::vector<const Sample*>>& samples,
                                  const std::vector<std::vector<const Sample*>>& evaluations,
@@ -133,6 +154,7 @@ std::vector<Problem> problems_of(const std::vector<std::vector<const Sample*>>& 
             recipe->leaves != recipes[0]->leaves || recipe->outputs != recipes[0]->outputs) {
             throw std::invalid_argument("recipes must have the same trees, depth, leaves and outputs");
         }
+        check_columns(*recipe, samples[i]);
         const Sample* evaluation = evaluations[i].empty() ? nullptr : evaluations[i][0];
         Problem problem{rows_of(samples[i]), {}, recipe, span_of(seeds[i])};
         if (evaluation) {
@@ -231,7 +253,7 @@ void bind_training(nb::module_& module) {
     nb::class_<ChainRecipe>(module, "ChainRecipe")
         .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "trees"_a, "depth"_a, "leaves"_a,
              "learning_rate"_a, "l2"_a, "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "random_strength"_a,
-             "random_decay"_a)
+             "random_decay"_a, "monotone"_a, "interactions"_a, "min_leaf_weight"_a, "column_share"_a)
         .def_prop_ro("objective", [](const ChainRecipe& recipe) { return static_cast<int>(recipe.objective); })
         .def_ro("start", &ChainRecipe::start)
         .def_ro("trees", &ChainRecipe::trees)
@@ -245,7 +267,11 @@ void bind_training(nb::module_& module) {
         .def_ro("variance_guard", &ChainRecipe::variance_guard)
         .def_ro("structure_rows", &ChainRecipe::structure_rows)
         .def_ro("random_strength", &ChainRecipe::random_strength)
-        .def_ro("random_decay", &ChainRecipe::random_decay);
+        .def_ro("random_decay", &ChainRecipe::random_decay)
+        .def_ro("monotone", &ChainRecipe::monotone)
+        .def_ro("interactions", &ChainRecipe::interactions)
+        .def_ro("min_leaf_weight", &ChainRecipe::min_leaf_weight)
+        .def_ro("column_share", &ChainRecipe::column_share);
     nb::class_<Sample>(module, "Sample")
         .def(nb::init<Array<std::uint8_t, 2>, const Array<float, 1>&, const Array<float, 1>&, const Array<std::uint32_t, 1>&,
                       const Array<std::int32_t, 1>&>(),

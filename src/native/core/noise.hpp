@@ -10,7 +10,7 @@
 
 namespace epiboost {
 
-enum class Purpose : std::uint64_t { langevin = 1, rounding = 2, subsample = 3, structure = 4, split_scores = 5 };
+enum class Purpose : std::uint64_t { langevin = 1, rounding = 2, subsample = 3, structure = 4, split_scores = 5, columns = 6 };
 
 // The splitmix64 generator's step.
 inline std::uint64_t splitmix64(std::uint64_t x) {
@@ -20,8 +20,8 @@ inline std::uint64_t splitmix64(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-// The finaliser of MurmurHash3.
-inline std::uint32_t murmur3_mix(std::uint32_t x) {
+// The finaliser of MurmurHash3. Always inlined, as what calls it: loops over rows vectorise only then.
+inline __attribute__((always_inline)) std::uint32_t murmur3_mix(std::uint32_t x) {
     x ^= x >> 16;
     x *= 0x85ebca6bu;
     x ^= x >> 13;
@@ -47,9 +47,13 @@ struct NoiseKey {
         second = static_cast<std::uint32_t>(key >> 32);
     }
 
-    std::uint32_t bits(std::uint32_t row) const { return murmur3_mix(murmur3_mix(row ^ first) + second); }
+    __attribute__((always_inline)) std::uint32_t bits(std::uint32_t row) const {
+        return murmur3_mix(murmur3_mix(row ^ first) + second);
+    }
 
-    std::uint32_t more_bits(std::uint32_t bits) const { return murmur3_mix(bits + first) ^ second; }
+    __attribute__((always_inline)) std::uint32_t more_bits(std::uint32_t bits) const {
+        return murmur3_mix(bits + first) ^ second;
+    }
 };
 
 // Two independent standard Normal numbers for one row, by the Box-Muller transform.

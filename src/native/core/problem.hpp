@@ -60,7 +60,12 @@ struct ChainRecipe {
     double structure_rows = 0.0;  // number of rows that choose the splits of each tree; 0 for all rows
     double random_strength = 0.0;  // noise on the scores of candidate splits, see training/random_strength.hpp
     double random_decay = 0.0;    // how fast that noise vanishes, per tree
+    std::vector<int> monotone;    // per column: the first output increases (1), decreases (-1) or is free (0); empty: all free
+    std::vector<std::vector<int>> interactions;  // columns that may split the same path, in groups; empty for no restriction
+    double min_leaf_weight = 0.0;  // least weight of the rows of a leaf; leaves without rows are allowed
+    double column_share = 1.0;    // share of the columns that each tree may split on
 
+    bool separates_noise() const { return !monotone.empty() && noise > 0.0; }  // see training/monotone.hpp
     bool guards_variance() const { return objective == Objective::normal && variance_guard > 0.0; }
     bool is_symmetric() const { return leaves == 0; }
     int splits() const { return is_symmetric() ? depth : leaves - 1; }  // per tree

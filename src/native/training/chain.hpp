@@ -5,6 +5,7 @@
 //   split_sample  the rows that choose the splits, their gradients rounded to small integers
 //   growers       the splits, from histograms: symmetric_grower level by level, leafwise_grower leaf by leaf
 //   leaf_values   from the unrounded gradients of all rows
+//   monotone      leaf values in the order that constraints ask for, if there are any
 // Then the score of every row is updated with the value of its leaf. All sums are of integers and all maxima are exact, so
 // the number of threads and the order of rows do not change the result.
 #pragma once
@@ -23,6 +24,7 @@
 #include "training/gradients.hpp"
 #include "training/leaf_values.hpp"
 #include "training/leafwise_grower.hpp"
+#include "training/monotone.hpp"
 #include "training/split_sample.hpp"
 #include "training/symmetric_grower.hpp"
 
@@ -129,10 +131,11 @@ class Chain {
     }
 
     void update_scores(ThreadGroup group, int tree) {
-        const LeafValues::Result leaves = leaf_values_.result();
+        LeafValues::Result leaves = leaf_values_.result();
+        const MonotoneLeaves changed = make_monotone(recipe_, splits(group), leaves);
         const float scale = static_cast<float>(1.0 / decay_after(tree + 1));
         if (group.rank == 0) store_tree(tree, splits(group), leaves.value);
-        if (!state_.leave_one_out.empty()) update_leave_one_out(group, leaves, scale, scores(tree));
+        if (!state_.leave_one_out.empty()) update_leave_one_out(group, leaves, changed, scale, scores(tree));
         const std::size_t count = leaves.weight.size();
         std::vector<float> steps(leaves.value.size());  // by output, in the units of the stored scores
         for (std::size_t leaf = 0; leaf < count; ++leaf) {
@@ -164,7 +167,9 @@ class Chain {
     // The leave-one-out mean score: the gradient of one copy of each row is removed from the value of its leaf. Approximates
     // the prediction of a model that was not trained on the row. A weight above one counts merged copies of equal rows: a
     // row among them has the others as neighbours, and they stay.
-    void update_leave_one_out(ThreadGroup group, const LeafValues::Result& leaves, float scale, const Scores& scores) {
+    // What `make_monotone` has added to a leaf is added here too, and the row's influence is that on the value it has made.
+    void update_leave_one_out(ThreadGroup group, const LeafValues::Result& leaves, const MonotoneLeaves& changed, float scale,
+                              const Scores& scores) {
         const float rate = scale * static_cast<float>(recipe_.learning_rate);
         std::vector<float> gradient(leaves.weight.size());
         std::vector<float> size(leaves.weight.size());
@@ -182,12 +187,25 @@ class Chain {
             const float* weight = gradients_.weight() + row;
             const float* y = context_.target.y.data() + row;
             float* __restrict leave_one_out = state_.leave_one_out.data() + row;
+            float previous[block];
+            std::copy_n(leave_one_out, block, previous);
             for (std::size_t i = 0; i < block; ++i) {
                 const float one_copy = weight[i] < 1.0f ? weight[i] : 1.0f;
                 const float own_gradient = one_copy * (scores.at(0, row + i) - y[i]);
                 const float others = leaf_size[i] - one_copy;
                 const float value = rate * (leaf_gradient[i] - own_gradient) / (others > 1e-20f ? others : 1.0f);
                 leave_one_out[i] -= others > 1e-20f ? value : 0.0f;
+            }
+            if (changed.shift.empty()) continue;
+            float before[block];
+            float shift[block];
+            float share[block];
+            look_up(changed.before.data(), count, leaf_values_.leaf() + row, before);
+            look_up(changed.shift.data(), count, leaf_values_.leaf() + row, shift);
+            look_up(changed.share.data(), count, leaf_values_.leaf() + row, share);
+            for (std::size_t i = 0; i < block; ++i) {
+                const float own_influence = scale * before[i] - (leave_one_out[i] - previous[i]);
+                leave_one_out[i] += scale * shift[i] + (1.0f - share[i]) * own_influence;
             }
         }
     }

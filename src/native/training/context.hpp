@@ -31,6 +31,7 @@ struct TrainingContext {
     float largest_weight = 1.0f;
     std::vector<std::int32_t> draws;  // draws per row in subsampling; empty without subsampling
     std::int32_t max_draws = 1;
+    std::int64_t min_integer_weight = 0;  // least weight of a leaf, of the rows that choose the splits
     double structure_share = 1.0;     // share of the rows that choose the splits
     float largest_level = max_level;  // lower for large tables, whose sums must fit 31 bits
     int stride = max_bins;            // cells per feature in a histogram
@@ -43,6 +44,9 @@ struct TrainingContext {
         round_weights();
         const auto rows = static_cast<double>(table.rows);
         if (recipe.structure_rows > 0) structure_share = std::min(1.0, recipe.structure_rows / rows);
+        if (recipe.min_leaf_weight > 0.0) {
+            min_integer_weight = std::llround(recipe.min_leaf_weight * structure_share / static_cast<double>(weight_unit));
+        }
         largest_level = std::min(max_level, std::floor(0x1p30f / static_cast<float>(max_rows())));
         const int most_bins = *std::max_element(table.bins.begin(), table.bins.end());
         stride = std::min(max_bins, (most_bins + 15) / 16 * 16);

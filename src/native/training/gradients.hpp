@@ -21,9 +21,18 @@ class Gradients {
             weight_.resize(rows_);
             integer_weight_.resize(rows_);
         }
+        if (recipe_.separates_noise()) noise_.resize(rows_);
     }
 
     const float* of(int output) const { return values_.data() + output * rows_; }
+
+    // Noise in the gradients of the first output, and a bound of its size; only if the recipe separates it.
+    const float* noise() const { return noise_.data(); }
+    float largest_noise() const {
+        constexpr float most_deviations = 6.0f;  // of normal_pair
+        const float largest_scale = recipe_.objective == Objective::normal ? exponential(max_log_std) : 1.0f;
+        return most_deviations * largest_scale * std::sqrt(context_.largest_weight) * static_cast<float>(recipe_.noise);
+    }
 
     // Weights of the rows in the current tree: the sample weights, or the drawn part of them.
     const float* weight() const { return weight_.empty() ? context_.target.weight.data() : weight_.data(); }
@@ -108,6 +117,8 @@ class Gradients {
                 most = std::max(most, std::bit_cast<std::int32_t>(value[i]) & 0x7fffffff);
             }
             largest[k] = most;
+            if (k > 0 || noise_.empty()) continue;
+            for (std::size_t i = 0; i < block; ++i) noise_[row + i] = own_scale[i] * own_noise[i];
         }
     }
 
@@ -116,6 +127,7 @@ class Gradients {
     std::uint64_t seed_;
     std::size_t rows_;
     std::vector<float> values_;  // (outputs, rows)
+    std::vector<float> noise_;   // (rows)
     std::vector<float> weight_;
     std::vector<std::int32_t> integer_weight_;
     std::vector<std::vector<std::int32_t>> largest_;  // per thread: largest |gradient| per output, as the bits of a float

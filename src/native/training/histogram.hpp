@@ -115,6 +115,17 @@ struct PackedTwo {
         const std::int32_t low = static_cast<std::int32_t>(static_cast<std::uint32_t>(gradients) << 8) >> 8;
         return {static_cast<std::int32_t>((gradients - low) >> 24), low, static_cast<std::int32_t>(word & 0xffff)};
     }
+
+    static void scan(const Word* histogram, int stride, std::int32_t (*running)[max_bins]) {
+        Word sum = 0;
+        for (int b = 0; b < stride; ++b) {
+            sum += histogram[b];
+            const Parts left = parts(sum);
+            running[0][b] = left.first;
+            running[1][b] = left.second;
+            running[2][b] = left.weight;
+        }
+    }
 };
 
 // Layout with one 32-bit lane per output and one for the weight, padded to Count lanes (0: known at run time only).
@@ -150,6 +161,19 @@ struct Lanes {
         return {cells, [&](int b) { return histogram[b * words(outputs) + outputs] == 0; }};
     }
 };
+
+// Prefix sums of a histogram in any layout: one array per output and a last one for the weights.
+template <class Layout>
+void scan_outputs(const typename Layout::Word* histogram, int stride, int outputs, std::int32_t (*running)[max_bins]) {
+    if constexpr (Layout::single_word) {
+        Layout::scan(histogram, stride, running);
+    } else {
+        for (int k = 0; k <= outputs; ++k) {
+            std::int32_t sum = 0;
+            for (int b = 0; b < stride; ++b) running[k][b] = sum += histogram[b * Layout::words(outputs) + k];
+        }
+    }
+}
 
 // Input of a histogram: bins and words by row.
 template <class Layout>

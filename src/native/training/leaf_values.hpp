@@ -20,7 +20,9 @@ class LeafValues {
     LeafValues(const TrainingContext& context, int threads)
         : context_(context), outputs_(context.recipe.outputs), leaves_(context.recipe.leaf_count()),
           leaf_(padded(context.table.rows)), sums_(threads, std::vector<std::int64_t>(copies * leaves_ * (outputs_ + 1))),
-          scale_(outputs_ + 1) {}
+          scale_(outputs_ + 1) {
+        if (context.recipe.separates_noise()) noise_sums_.assign(threads, std::vector<std::int64_t>(leaves_));
+    }
 
     const std::uint8_t* leaf() const { return leaf_.data(); }  // leaf index of every row
 
@@ -29,12 +31,14 @@ class LeafValues {
         std::vector<double> gradient;  // (leaves, outputs)
         std::vector<double> weight;    // (leaves), without l2
         std::vector<float> value;      // (leaves, outputs), learning rate included
+        std::vector<double> noise;     // (leaves): noise in the gradients of the first output; empty if it is not separated
     };
 
     // Scales by powers of two so that every number is below 2^30. Sums of 2^33 such numbers fit 64 bits.
     void set_scale(const Gradients& gradients) {
         for (int k = 0; k < outputs_; ++k) scale_[k] = fixed_point(gradients.largest(k));
         scale_[outputs_] = fixed_point(context_.largest_weight);
+        if (!noise_sums_.empty()) noise_scale_ = fixed_point(gradients.largest_noise());
     }
 
     // Finds the leaves of this thread's rows and sums gradients and weights per leaf.
@@ -59,12 +63,13 @@ class LeafValues {
             }
             add_block(leaf, fixed.data(), sums.data());
         }
+        if (!noise_sums_.empty()) sum_noise(group, gradients.noise());
     }
 
     // Every thread computes the same values.
     Result result() const {
         Result result{std::vector<double>(static_cast<std::size_t>(leaves_) * outputs_), std::vector<double>(leaves_),
-                      std::vector<float>(static_cast<std::size_t>(leaves_) * outputs_)};
+                      std::vector<float>(static_cast<std::size_t>(leaves_) * outputs_), {}};
         for (int leaf = 0; leaf < leaves_; ++leaf) {
             result.weight[leaf] = total(leaf, outputs_);
             for (int k = 0; k < outputs_; ++k) {
@@ -74,6 +79,12 @@ class LeafValues {
                 result.value[leaf * outputs_ + k] =
                     static_cast<float>(weight > 1e-20 ? -context_.recipe.learning_rate * gradient / weight : 0.0);
             }
+        }
+        if (noise_sums_.empty()) return result;
+        for (int leaf = 0; leaf < leaves_; ++leaf) {
+            std::int64_t sum = 0;
+            for (const auto& of_thread : noise_sums_) sum += of_thread[leaf];
+            result.noise.push_back(static_cast<double>(sum) / noise_scale_);
         }
         return result;
     }
@@ -110,6 +121,15 @@ class LeafValues {
         }
     }
 
+    void sum_noise(ThreadGroup group, const float* noise) {
+        std::vector<std::int64_t>& sums = noise_sums_[group.rank];
+        std::fill(sums.begin(), sums.end(), 0);
+        const std::size_t blocks = leaf_.size() / block;
+        for (std::size_t row = group.begin(blocks) * block; row < group.end(blocks) * block; ++row) {
+            sums[leaf_[row]] += round_to_nearest(noise[row] * noise_scale_);
+        }
+    }
+
     double total(int leaf, int lane) const {
         std::int64_t sum = 0;
         const std::size_t size = static_cast<std::size_t>(leaves_) * (outputs_ + 1);
@@ -125,6 +145,8 @@ class LeafValues {
     std::vector<std::uint8_t> leaf_;
     std::vector<std::vector<std::int64_t>> sums_;  // per thread: (copies, leaves, outputs + 1), weights last
     std::vector<float> scale_;
+    std::vector<std::vector<std::int64_t>> noise_sums_;  // per thread: (leaves)
+    float noise_scale_ = 1.0f;
 };
 
 }  // namespace epiboost

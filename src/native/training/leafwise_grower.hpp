@@ -12,6 +12,7 @@
 
 #include "core/monitor.hpp"
 #include "core/thread_group.hpp"
+#include "training/allowed_columns.hpp"
 #include "training/context.hpp"
 #include "training/leaf_histograms.hpp"
 #include "training/leaf_partition.hpp"
@@ -46,6 +47,7 @@ class LeafwiseGrower {
             group.barrier();
             if (stop_) return false;
             if (split == 0) worker.scorer.start(sample, seed_, tree);
+            if (split == 0) worker.columns.start(seed_, tree);
             const auto list = worker.rows.rows_of(worker.fill.leaf);
             histograms_.sum(group.rank, 0, worker.fill, sample, list.rows, list.count);
             group.barrier();
@@ -69,7 +71,7 @@ class LeafwiseGrower {
 
     // State of one thread. All threads compute the same leaves and the same splits.
     struct alignas(64) Worker {
-        explicit Worker(const TrainingContext& context) : scorer(context) {}
+        explicit Worker(const TrainingContext& context) : scorer(context), columns(context.recipe, context.table.columns) {}
 
         void start(std::size_t first, std::size_t count, const float* weight) {
             rows.start(first, count, weight);
@@ -85,6 +87,7 @@ class LeafwiseGrower {
 
         LeafPartition rows;
         SplitScorer<Layout> scorer;
+        AllowedColumns columns;  // one path per leaf
         Leaf leaf[max_leaves];
         std::vector<int> free_slots;
         int slots_used = 0;
@@ -99,6 +102,7 @@ class LeafwiseGrower {
         Worker& worker = workers_[group.rank];
         worker.found = {};
         for (std::size_t f = group.begin(context_.table.columns); f < group.end(context_.table.columns); ++f) {
+            if (!worker.columns.allows(worker.opened[0], f)) continue;  // nor do the sibling and what they become
             histograms_.merge(worker.fill, 0, f);
             for (int i = 0; i < 2 && worker.opened[i] >= 0; ++i) {
                 const Leaf& leaf = worker.leaf[worker.opened[i]];
@@ -157,6 +161,8 @@ class LeafwiseGrower {
         const int right = split + 1;
         const auto column = sample.column(best.feature);
         worker.rows.split(left, right, column.bins, column.stride, best.threshold);
+        worker.columns.narrow(left, best.feature);
+        worker.columns.copy(left, right);
         const Leaf parent = worker.leaf[left];
         const auto sides = histograms_.sides(parent.slot, best.feature, best.threshold);
         int slot = worker.slots_used;

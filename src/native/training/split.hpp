@@ -5,6 +5,7 @@
 // A split of a symmetric tree is common to all leaves of a level, that of a leaf-wise tree belongs to one leaf.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -142,6 +143,46 @@ inline void add_scores<PackedTwo>(const std::int64_t* histogram, int stride, int
             score[b] += inverses.score(left.first, all.first, first_unit);
             score[b] += inverses.score(left.second, all.second, second_unit);
         }
+    }
+}
+
+// The same for a feature along which the first output must increase (direction 1) or decrease (-1). Where the values of the two
+// sides are in the wrong order, the best that a tree can do is one value for both. The threshold of the missing values, 0, has no
+// order, and a side without rows no value.
+template <class Layout>
+void add_monotone_scores(const typename Layout::Word* histogram, int stride, int outputs, const Units& units, int direction,
+                         std::int32_t (*running)[max_bins], float* __restrict scores) {
+    scan_outputs<Layout>(histogram, stride, outputs, running);
+    const std::int32_t* weights = running[outputs];
+    const std::int32_t* first = running[0];
+    const std::int32_t all_weight = weights[stride - 1];
+    const std::int32_t all = first[stride - 1];
+    const float together = static_cast<float>(all_weight) * units.weight + 2.0f * units.l2;
+    const float pooled = units.gradient_squared[0] * (static_cast<float>(all) * static_cast<float>(all) / together);
+    for (int b = 0; b < stride; ++b) {
+        const Inverses inverses(weights[b], all_weight, units);
+        const float left = static_cast<float>(first[b]) * inverses.left;  // leaf values have the opposite sign
+        const float right = static_cast<float>(all - first[b]) * inverses.right;
+        const bool has_order = b > 0 && weights[b] > 0 && weights[b] < all_weight;
+        const bool is_ordered = !has_order || (direction > 0 ? left >= right : left <= right);
+        scores[b] += is_ordered ? inverses.score(first[b], all, units.gradient_squared[0]) : pooled;
+        for (int k = 1; k < outputs; ++k) {
+            scores[b] += inverses.score(running[k][b], running[k][stride - 1], units.gradient_squared[k]);
+        }
+    }
+}
+
+// Refuses thresholds that divide a leaf so that a side has less than the least weight: no later addition makes a score of minus
+// infinity finite, and with noise it is not a number, which is not better than any other.
+template <class Layout>
+void refuse_small_leaves(const typename Layout::Word* histogram, int stride, int outputs, std::int64_t least,
+                         std::int32_t (*running)[max_bins], float* __restrict scores) {
+    scan_outputs<Layout>(histogram, stride, outputs, running);
+    const std::int32_t* weights = running[outputs];
+    const std::int32_t all = weights[stride - 1];
+    for (int b = 0; b < stride; ++b) {
+        const bool divides = weights[b] > 0 && weights[b] < all;
+        if (divides && std::min(weights[b], all - weights[b]) < least) scores[b] = -std::numeric_limits<float>::infinity();
     }
 }
 

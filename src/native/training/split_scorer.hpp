@@ -17,7 +17,8 @@ template <class Layout>
 class SplitScorer {
   public:
     explicit SplitScorer(const TrainingContext& context)
-        : context_(context), running_(static_cast<std::size_t>(std::max(Layout::words(context.recipe.outputs), 2)) * max_bins) {}
+        : context_(context), is_constrained_(!context.recipe.monotone.empty() || context.min_integer_weight > 0),
+          running_(static_cast<std::size_t>(std::max(Layout::words(context.recipe.outputs), 3)) * max_bins) {}
 
     void start(const SplitSample<Layout>& sample, std::uint64_t seed, int tree) {
         seed_ = seed;
@@ -34,7 +35,11 @@ class SplitScorer {
     void add(const typename Layout::Word* histogram, std::size_t feature, float* scores) {
         const Units units{squared_units_.data(), context_.weight_unit,
                           static_cast<float>(context_.recipe.l2 * context_.structure_share)};
-        add_scores<Layout>(histogram, cells(feature), context_.recipe.outputs, units, running_.data(), scores);
+        if (is_constrained_) {
+            add_constrained(histogram, feature, units, scores);
+        } else {
+            add_scores<Layout>(histogram, cells(feature), context_.recipe.outputs, units, running_.data(), scores);
+        }
     }
 
     // Replaces the scores of a feature's thresholds by their noisy square roots.
@@ -47,7 +52,23 @@ class SplitScorer {
     int cells(std::size_t feature) const { return std::min(context_.stride, context_.table.highest[feature] / 16 * 16 + 16); }
 
   private:
+    // The rare case, out of the way of the usual one.
+    __attribute__((noinline)) void add_constrained(const typename Layout::Word* histogram, std::size_t feature,
+                                                   const Units& units, float* scores) {
+        const std::vector<int>& monotone = context_.recipe.monotone;
+        const int outputs = context_.recipe.outputs;
+        const std::int64_t least = context_.min_integer_weight;
+        auto* running = reinterpret_cast<std::int32_t(*)[max_bins]>(running_.data());
+        if (monotone.empty() || monotone[feature] == 0) {
+            add_scores<Layout>(histogram, cells(feature), outputs, units, running_.data(), scores);
+        } else {
+            add_monotone_scores<Layout>(histogram, cells(feature), outputs, units, monotone[feature], running, scores);
+        }
+        if (least > 0) refuse_small_leaves<Layout>(histogram, cells(feature), outputs, least, running, scores);
+    }
+
     const TrainingContext& context_;
+    bool is_constrained_;
     std::uint64_t seed_ = 0;
     int tree_ = 0;
     std::vector<float> squared_units_;

@@ -7,6 +7,7 @@
 
 #include "core/monitor.hpp"
 #include "core/thread_group.hpp"
+#include "training/allowed_columns.hpp"
 #include "training/context.hpp"
 #include "training/leaf_histograms.hpp"
 #include "training/leaf_rows.hpp"
@@ -40,6 +41,7 @@ class SymmetricGrower {
             group.barrier();
             if (stop_) return false;
             if (level == 0) worker.scorer.start(sample, seed_, tree);
+            if (level == 0) worker.columns.start(seed_, tree);
             plan_level(worker, level);
             fill_histograms(group, sample, level);
             group.barrier();
@@ -53,10 +55,12 @@ class SymmetricGrower {
   private:
     // State of one thread. All threads compute the same plan and the same splits.
     struct alignas(64) Worker {
-        Worker(const TrainingContext& context, int leaves) : scorer(context), slot(leaves) {}
+        Worker(const TrainingContext& context, int leaves)
+            : scorer(context), columns(context.recipe, context.table.columns), slot(leaves) {}
 
         LeafRows rows;
         SplitScorer<Layout> scorer;
+        AllowedColumns columns;  // the whole tree is one path: its number is 0
         std::vector<int> slot;  // index of each leaf's histogram; -1 for leaves without rows
         std::vector<Fill> fills;
         int slots_used = 0;
@@ -117,6 +121,7 @@ class SymmetricGrower {
         Worker& worker = workers_[group.rank];
         worker.best = Split{};
         for (std::size_t f = group.begin(context_.table.columns); f < group.end(context_.table.columns); ++f) {
+            if (!worker.columns.allows(0, f)) continue;  // nor will any later level
             for (std::size_t i = 0; i < worker.fills.size(); ++i) histograms_.merge(worker.fills[i], i, f);
             float scores[max_bins] = {};
             for (int leaf = 0; leaf < 1 << level; ++leaf) {
@@ -135,6 +140,7 @@ class SymmetricGrower {
         }
         worker.splits.feature[level] = best.feature;
         worker.splits.threshold[level] = best.threshold;
+        worker.columns.narrow(0, best.feature);
     }
 
     const TrainingContext& context_;

@@ -1,5 +1,7 @@
 """The native core grows the same trees as the reference trainer in NumPy."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -22,9 +24,12 @@ ENSEMBLES = {
 
 
 def assert_trees_equal(trained, sample, recipe):
-    feature, threshold, parent, leaf, *_ = trained
     codes, y, weight, keys = sample
-    expected = reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99)
+    assert_same_trees(trained, reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99))
+
+
+def assert_same_trees(trained, expected):
+    feature, threshold, parent, leaf, *_ = trained
     np.testing.assert_array_equal(feature[0], expected.feature)
     np.testing.assert_array_equal(threshold[0], expected.threshold)
     np.testing.assert_array_equal(parent[0], expected.parent)
@@ -159,3 +164,58 @@ def test_strong_shrinkage_over_many_trees_equals_the_reference(core):
     codes, y, weight, keys = sample
     expected = reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99)
     np.testing.assert_allclose(leaf[0], expected.leaf, rtol=1e-4, atol=1e-5)
+
+
+CONTROLS = {
+    "monotone": {"monotone": (1, -1, 0, 0)},
+    "monotone in every column": {"monotone": (-1, 1, 1, -1), "random_strength": 1.0},
+    "monotone and guarded": {"monotone": (0, -1, 1, 0), "noise": 0.3, "shrink": 0.05, "variance_guard": 1.6},
+    "monotone on samples": {"monotone": (1, 1, 1, 1), "noise": 0.3, "subsample": 0.7, "structure_rows": 100.0},
+    "no interactions": {"interactions": ((0,), (1,), (2,), (3,)), "random_strength": 1.0},
+    "pairs": {"interactions": ((0, 1), (1, 2), (0, 2), (2, 3)), "noise": 0.3},
+    "a column that is in no group": {"interactions": ((1, 3), (2,))},
+    "large leaves": {"min_leaf_weight": 9.0},
+    "large leaves on samples": {"min_leaf_weight": 11.0, "subsample": 0.8, "structure_rows": 120.0},
+    "large leaves and random structures": {"min_leaf_weight": 5.0, "random_strength": 1.0},
+    "no leaf is large enough": {"min_leaf_weight": 1000.0, "random_strength": 1.0},
+    "half of the columns": {"column_share": 0.5, "noise": 0.3},
+    "one column": {"column_share": 0.01, "random_strength": 1.0},
+    "all controls": {
+        "monotone": (1, -1, 1, 0),
+        "interactions": ((0, 1), (0, 2, 3)),
+        "min_leaf_weight": 3.0,
+        "column_share": 0.8,
+        "random_strength": 1.0,
+        "noise": 0.3,
+    },
+}
+
+
+SIZES = {"symmetric": {"depth": 4}, "leaf-wise": {"depth": 255, "leaves": 9}}
+
+
+@functools.cache
+def constrained(controls, size, objective):
+    """Return a small table, and the trees of the reference with constraints."""
+    sample, counts = small_table(objective, "integer", missing=True, n=90)
+    recipe = recipe_of(objective, trees=3, **SIZES[size], **CONTROLS[controls])
+    codes, y, weight, keys = sample
+    return sample, counts, recipe, reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("controls", "objective"),
+    [*((one, "normal") for one in CONTROLS), ("monotone on samples", "bernoulli"), ("pairs", "categorical")],
+)
+def test_constrained_trees_equal_the_reference(core, controls, objective, size):
+    sample, counts, recipe, expected = constrained(controls, size, objective)
+    for threads in (1, 3):
+        assert_same_trees(train(core, sample, counts, recipe, threads=threads), expected)
+
+
+@pytest.mark.parametrize("fault", [{"monotone": (1, 0)}, {"interactions": ((0, 4),)}, {"interactions": ((-1,),)}])
+def test_constraints_on_columns_that_the_table_does_not_have_are_an_error(core, fault):
+    sample, counts = small_table("normal", "one", missing=False)
+    with pytest.raises(ValueError, match=next(iter(fault))):
+        train(core, sample, counts, recipe_of("normal", **fault))

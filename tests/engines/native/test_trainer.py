@@ -12,6 +12,8 @@ from epiboost._native import native
 from epiboost.engines.native.chains import ChainRecipe
 from tests.support.native_core import OBJECTIVES, recipe_of, small_table, train
 
+LISTS = {"start", "monotone", "interactions"}
+
 
 def chain_recipe(n, **options):
     size = {"n_estimators": 10, "learning_rate": 0.1, "max_depth": 6}
@@ -35,12 +37,18 @@ def test_the_native_recipe_has_the_fields_of_the_python_recipe(core):
         structure_rows=11.0,
         random_strength=13.0,
         random_decay=14.0,
+        monotone=(1, 0, -1),
+        interactions=((0, 1), (2,)),
+        min_leaf_weight=15.0,
+        column_share=0.25,
     )
     made = recipe.to_native()
     assert isinstance(made, core.ChainRecipe)
     for name in ChainRecipe.__dataclass_fields__:
         value = getattr(made, name)
-        assert (tuple(value) if name == "start" else value) == getattr(recipe, name), name
+        if name == "interactions":
+            value = map(tuple, value)
+        assert (tuple(value) if name in LISTS else value) == getattr(recipe, name), name
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from epiboost._native import Sample, native
 from epiboost._progress import Progress, no_progress
 from epiboost._typing import AnyArray, Bytes, Floats
 from epiboost.distributed.members import fan_out
+from epiboost.engines.native.encoded_constraints import encoded_constraints
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import BinnedRows
 from epiboost.engines.native.split_rows import split_rows
@@ -56,6 +57,12 @@ class ChainRecipe:
         Number of rows that choose the splits of each tree; 0 for all rows.
     random_strength, random_decay : float
         Noise on the scores of candidate splits, and how fast it vanishes, per tree.
+    monotone, interactions : tuples
+        Constraints on the columns of the binned table, see `Constraints`.
+    min_leaf_weight : float
+        Least weight of the rows of a leaf; 0 for any.
+    column_share : float
+        Share of the columns that each tree may split on.
     """
 
     objective: int
@@ -72,10 +79,17 @@ class ChainRecipe:
     structure_rows: float
     random_strength: float
     random_decay: float
+    monotone: tuple[int, ...]
+    interactions: tuple[tuple[int, ...], ...]
+    min_leaf_weight: float
+    column_share: float
 
     @classmethod
-    def of(cls, spec: MemberSpec, objective: Objective, steps: StepSizes) -> "ChainRecipe":
-        """Return the recipe of a member, given its loss and step sizes."""
+    def of(
+        cls, spec: MemberSpec, objective: Objective, steps: StepSizes, encoding: Encoding | None = None
+    ) -> "ChainRecipe":
+        """Return the recipe of a member, given its loss, its step sizes and the encoding of its columns."""
+        constraints = encoded_constraints(spec.constraints, encoding)
         return cls(
             objective=objective.code,
             start=tuple(float(value) for value in objective.start),
@@ -91,6 +105,10 @@ class ChainRecipe:
             structure_rows=float(split_rows(spec, len(objective.start)) or 0),
             random_strength=spec.random_strength,
             random_decay=spec.learning_rate,
+            monotone=constraints.monotone,
+            interactions=constraints.groups,
+            min_leaf_weight=float(spec.min_samples_leaf) if spec.min_samples_leaf > 1 else 0.0,
+            column_share=spec.max_features,
         )
 
     def to_native(self) -> NativeRecipe:
@@ -186,7 +204,7 @@ def chain_table(
     if evaluation is not None:
         held_out = (evaluation[0], evaluation[1].astype(np.float32), evaluation[2].astype(np.float32))
     y, weight = rows.objective.encode(rows.y).astype(np.float32), rows.weight.astype(np.float32)
-    recipe = ChainRecipe.of(specs[0], rows.objective, steps)
+    recipe = ChainRecipe.of(specs[0], rows.objective, steps, rows.encoding)
     seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
     bootstrap, objective = specs[0].bootstrap, rows.objective
     return ChainTable(tuple(rows.tables), y, weight, rows.bins.counts, held_out, recipe, seeds, bootstrap, objective)

@@ -6,6 +6,7 @@ import numpy as np
 
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._boosting.step_sizes import step_sizes
+from epiboost._inputs.constraints import NO_CONSTRAINTS
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import no_progress
 from epiboost._typing import Floats
@@ -67,6 +68,9 @@ class QuickTrees:
             temperature=None,
             random_strength=0.0,
             bootstrap=False,
+            min_samples_leaf=1,
+            max_features=1.0,
+            constraints=NO_CONSTRAINTS,  # its table has other columns
         )
         rows = bin_numeric_rows(data, spec.max_bins, self.threads)
         steps = step_sizes(spec, rows.objective, float(rows.weight.sum()))
