@@ -77,6 +77,10 @@ class ToyEngine:
             "random_strength",
             "structure_rows",
             "early_stopping_rounds",
+            "min_samples_leaf",
+            "max_features",
+            "monotonic_constraints",
+            "interaction_constraints",
         ),
         evaluation_set=False,
     )

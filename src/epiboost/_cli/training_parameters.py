@@ -146,6 +146,22 @@ PARAMETERS: tuple[TrainingParameter, ...] = (
         "Rows on which each tree chooses its splits; none is all, auto fits the trees.",
         ("auto", "none"),
     ),
+    TrainingParameter("min_samples_leaf", "integer", 1, "Least number of rows of a leaf."),
+    TrainingParameter("max_features", "number", 1.0, "Share of the columns that each tree may split on."),
+    TrainingParameter(
+        "monotonic_constraints",
+        "json",
+        None,
+        "Columns along which the prediction never decreases (1) or increases (-1), such as '{\"dose\": 1}'.",
+        ("none",),
+    ),
+    TrainingParameter(
+        "interaction_constraints",
+        "json",
+        None,
+        'Sets of columns that may interact, such as \'[["dose", "age"], ["weight"]]\'.',
+        ("pairwise", "no_interactions", "none"),
+    ),
     TrainingParameter(
         "early_stopping",
         "yes|no",

@@ -7,13 +7,17 @@ trees: the ordered mean of the residuals over the joint values must predict the 
 columns.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from epiboost._encoding.target_statistics import ordered_means
 from epiboost._typing import Floats, Integers
+
+MayCross: TypeAlias = Callable[[Collection[int]], bool]
+"""Tells whether the columns of these indices may be crossed."""
 
 MAX_ROWS = 50_000
 """Number of rows on which crosses are scored."""
@@ -112,7 +116,17 @@ def screen_columns(candidates: Sequence[Candidate], target: Floats, weight: Floa
     return [one for _, _, one in sorted(scored, key=lambda entry: entry[:2])[:_MAX_COLUMNS]]
 
 
-def select_crosses(candidates: Sequence[Candidate], residuals: Floats, weight: Floats) -> list[tuple[int, ...]]:
+def all_may_cross(_columns: Collection[int]) -> bool:
+    """Return that these columns may be crossed."""
+    return True
+
+
+def select_crosses(
+    candidates: Sequence[Candidate],
+    residuals: Floats,
+    weight: Floats,
+    may_cross: MayCross = all_may_cross,
+) -> list[tuple[int, ...]]:
     """Return the column indices of useful crosses, best first.
 
     Parameters
@@ -120,6 +134,8 @@ def select_crosses(candidates: Sequence[Candidate], residuals: Floats, weight: F
     candidates : sequence of Candidate
     residuals, weight : arrays of shape (n,)
         Out-of-fold residuals and weights of the rows, which are in random order.
+    may_cross : callable
+        Whether the columns of these indices may be crossed.
     """
     weight = weight * (weight.sum() / (weight**2).sum())  # sums to the effective number of rows
     scorer = _CrossScorer(residuals, weight)
@@ -127,10 +143,14 @@ def select_crosses(candidates: Sequence[Candidate], residuals: Floats, weight: F
     max_values = float(weight.sum()) / _ROWS_PER_TRIPLE
     single = {one: scorer.gain(one.codes, _ORDERS) for one in candidates}
     pairs = [
-        pair for pair in scorer.score(_pairs(candidates)) if pair.gain > max(min_gain, *(single[p] for p in pair.parts))
+        pair
+        for pair in scorer.score(_pairs(candidates, may_cross))
+        if pair.gain > max(min_gain, *(single[p] for p in pair.parts))
     ]
     pairs = _select_best(pairs, _MAX_PAIRS)
-    extended = dict.fromkeys(parts for pair in pairs[:_MAX_EXTENDED] for parts in _extensions(pair, candidates))
+    extended = dict.fromkeys(
+        parts for pair in pairs[:_MAX_EXTENDED] for parts in _extensions(pair, candidates, may_cross)
+    )
     triples = [
         one
         for one in scorer.score(extended)
@@ -175,16 +195,18 @@ class _CrossScorer:
         return covariance * abs(covariance) / scale if scale > 0 else 0.0
 
 
-def _pairs(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
+def _pairs(candidates: Sequence[Candidate], may_cross: MayCross) -> Iterator[tuple[Candidate, ...]]:
     for position, one in enumerate(candidates):
         for other in candidates[:position]:
-            if one.may_pair(other):
+            if one.may_pair(other) and may_cross((one.column, other.column)):
                 yield _by_column(one, other)
 
 
-def _extensions(pair: _Cross, candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
+def _extensions(pair: _Cross, candidates: Sequence[Candidate], may_cross: MayCross) -> Iterator[tuple[Candidate, ...]]:
     for one in candidates:
-        if one not in pair.parts and not (one.is_number and any(part.is_number for part in pair.parts)):
+        if one in pair.parts or (one.is_number and any(part.is_number for part in pair.parts)):
+            continue
+        if may_cross((*pair.columns, one.column)):
             yield _by_column(*pair.parts, one)
 
 

@@ -7,7 +7,7 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 
 from epiboost._binning.bins import Bins
-from epiboost._encoding.crosses import MAX_ROWS, Candidate, screen_columns, select_crosses
+from epiboost._encoding.crosses import MAX_ROWS, Candidate, MayCross, all_may_cross, screen_columns, select_crosses
 from epiboost._encoding.encoding import Encoding
 from epiboost._encoding.intervals import Intervals
 from epiboost._encoding.lookup import ValueLookup, codes_of, keys_of
@@ -50,6 +50,7 @@ def fit_encoding(
     seed: int,
     n_orders: int,
     residual_function: ResidualFunction,
+    may_cross: MayCross = all_may_cross,
 ) -> tuple[Encoding, Iterator[Floats]]:
     """Fit an encoding, and encode the table for training.
 
@@ -74,6 +75,8 @@ def fit_encoding(
         Number of random orders.
     residual_function : callable
         Returns the out-of-fold residuals by which feature crosses are selected.
+    may_cross : callable
+        Whether the columns of these indices may be crossed; all by default.
 
     Returns
     -------
@@ -84,7 +87,15 @@ def fit_encoding(
     targets = _statistic_targets(target, weight, n_classes)
     fit = _EncodingFit(X, targets, weight, np.asarray(sizes, dtype=np.int64), regression=n_classes == 0)
     intervals = Intervals.fit(bins, binned, weight, np.flatnonzero(fit.sizes == 0).astype(np.int64))
-    return fit.run(seed, n_orders, intervals, binned, residual_function)
+    return fit.run(seed, n_orders, intervals, binned, _CrossSelection(residual_function, may_cross))
+
+
+@dataclass(frozen=True, slots=True)
+class _CrossSelection:
+    """How feature crosses are selected; see `fit_encoding`."""
+
+    residual_function: ResidualFunction
+    may_cross: MayCross
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +131,7 @@ class _EncodingFit:
         self.columns: list[_TrainingColumns] = []
 
     def run(
-        self, seed: int, n_orders: int, intervals: Intervals, binned: Bytes, residual_function: ResidualFunction
+        self, seed: int, n_orders: int, intervals: Intervals, binned: Bytes, selection: "_CrossSelection"
     ) -> tuple[Encoding, Iterator[Floats]]:
         random = np.random.default_rng(seed)
         order = random.permutation(len(self.X))
@@ -131,7 +142,7 @@ class _EncodingFit:
             (passthrough if kind == "passthrough" else encoded).append(column)
             self._add_lookup((column,), kind, order)
         binary = [column for column in passthrough if self.sizes[column]]
-        crosses = self._select_crosses(encoded, intervals, [binned, self.X[:, binary]], order, residual_function)
+        crosses = self._select_crosses(encoded, intervals, [binned, self.X[:, binary]], order, selection)
         intervals = intervals.select(np.intersect1d(intervals.columns, np.array(sum(crosses, ()), dtype=np.int64)))
         sizes = self.sizes
         self.codes, self.sizes = self.codes | intervals.codes(self.X), intervals.add_sizes(sizes)
@@ -173,7 +184,7 @@ class _EncodingFit:
         intervals: Intervals,
         passthrough: list[AnyArray],
         order: Integers,
-        residual_function: ResidualFunction,
+        selection: "_CrossSelection",
     ) -> list[tuple[int, ...]]:
         """Return the crosses that explain residuals of trees on the single columns; one part may be numeric."""
         rows = order[:MAX_ROWS]
@@ -186,8 +197,8 @@ class _EncodingFit:
         if not candidates:
             return []
         table = np.concatenate([*passthrough, *self._encoded_columns(order)], axis=1)[rows]
-        residuals = residual_function(table, target, weight, is_class=not self.regression)
-        return [] if residuals is None else select_crosses(candidates, residuals, weight)
+        residuals = selection.residual_function(table, target, weight, is_class=not self.regression)
+        return [] if residuals is None else select_crosses(candidates, residuals, weight, selection.may_cross)
 
     def _add_lookup(self, columns: tuple[int, ...], kind: Kind, order: Integers) -> None:
         """Add the lookup and the training columns of a column or a cross."""

@@ -3,6 +3,7 @@
 import inspect
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from epiboost._estimators.training.rounds import Callback
 from epiboost._estimators.training.stopping import StoppingOptions
 from epiboost._estimators.training_rows import GivenRows, RowReader, TrainingRows, evaluation_parts, is_collection
 from epiboost._estimators.uncertainty_model import UncertaintyModel
+from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints, resolve_constraints
 from epiboost._inputs.schema import CheckedTable, row_index
 from epiboost._inputs.target import Target
 from epiboost._posterior.posterior import Posterior
@@ -50,6 +52,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         temperature: float = 1.0,
         random_strength: float = 1.0,
         structure_rows: int | Auto | None = "auto",
+        min_samples_leaf: int = 1,
+        max_features: float = 1.0,
+        monotonic_constraints: MonotonicConstraints = None,
+        interaction_constraints: InteractionConstraints = None,
         early_stopping: bool | Auto = "auto",
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
@@ -76,6 +82,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.temperature = temperature
         self.random_strength = random_strength
         self.structure_rows = structure_rows
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.monotonic_constraints = monotonic_constraints
+        self.interaction_constraints = interaction_constraints
         self.early_stopping = early_stopping
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
@@ -147,9 +157,12 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
             raise ValueError(message)
         check_data(engine, str(self.engine), rows.data)
+        constraints = resolve_constraints(
+            self.monotonic_constraints, self.interaction_constraints, rows.schema, rows.data.n_classes
+        )
         training = EnsembleTraining(
             engine=engine,
-            recipe=recipe,
+            recipe=replace(recipe, constraints=constraints),
             seed=draw_seed(self.random_state),
             folds=self.out_of_fold,
             keep_folds=self.keep_folds,

@@ -58,6 +58,17 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
         Number of rows on which each tree chooses its splits: a new random sample of a larger table, all rows of a
         smaller one. Leaf values always come from all rows. None takes all rows for the splits too. "auto" is 62,000
         for symmetric trees, and 800 per leaf for leaf-wise ones if that is more.
+    min_samples_leaf : int, default=1
+        Least number of rows of a leaf, where a row of weight two counts twice: a split that would leave fewer is not
+        made. Leaves of symmetric trees may be empty, since all leaves of a level have the same split.
+    max_features : float, default=1.0
+        Share of the columns that each tree may split on, a new random draw per tree; above 0, at most 1.
+    monotonic_constraints : dict or array of shape (features,), optional
+        For two classes: 1 for columns along which the probability of the second never decreases, -1 for those along
+        which it never increases, 0 for others. A dictionary has names of columns as its keys.
+    interaction_constraints : {"pairwise", "no_interactions"} or list of sets, optional
+        Sets of columns, by name or position, that may split the same path of a tree. Columns that are in no set form
+        one more.
     early_stopping : "auto" or bool, default="auto"
         Whether to stop when the ensemble does not get better. All members stop together: by the loss of their mixture
         on ``eval_set`` or on rows held out, or by the loss of the ensemble as estimated from the out-of-fold chains.

@@ -14,6 +14,7 @@ from epiboost._estimators.out_of_fold.residual_shape import ResidualShape
 from epiboost._estimators.predictions import NumberPredictions
 from epiboost._estimators.staged_predictions import StagedNumbers
 from epiboost._estimators.uncertainty_model import takes_dask
+from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints
 from epiboost._inputs.target import Numbers
 from epiboost._posterior.levels import check_quantiles, interval_ends
 from epiboost._typing import Column, Floats, LibraryObject, Table
@@ -64,6 +65,17 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, StagedNumbers):  # ty
     structure_rows : int, None or "auto", default="auto"
         Number of rows on which each tree chooses its splits: a new random sample of a larger table, all rows of a
         smaller one. Leaf values always come from all rows. None takes all rows for the splits too. "auto" is 62,000.
+    min_samples_leaf : int, default=1
+        Least number of rows of a leaf, where a row of weight two counts twice: a split that would leave fewer is not
+        made. Leaves of symmetric trees may be empty, since all leaves of a level have the same split.
+    max_features : float, default=1.0
+        Share of the columns that each tree may split on, a new random draw per tree; above 0, at most 1.
+    monotonic_constraints : dict or array of shape (features,), optional
+        1 for columns along which the mean never decreases, -1 for those along which it never increases, 0 for others.
+        A dictionary has names of columns as its keys. The standard deviation is free.
+    interaction_constraints : {"pairwise", "no_interactions"} or list of sets, optional
+        Sets of columns, by name or position, that may split the same path of a tree. Columns that are in no set form
+        one more.
     early_stopping : "auto" or bool, default="auto"
         Whether to stop when the ensemble does not get better. All members stop together: by the loss of their mixture
         on ``eval_set`` or on rows held out, or by the loss of the ensemble as estimated from the out-of-fold chains.
@@ -178,6 +190,10 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, StagedNumbers):  # ty
         random_strength: float = 1.0,
         variance_guard: float = 1.0,
         structure_rows: int | Auto | None = "auto",
+        min_samples_leaf: int = 1,
+        max_features: float = 1.0,
+        monotonic_constraints: MonotonicConstraints = None,
+        interaction_constraints: InteractionConstraints = None,
         early_stopping: bool | Auto = "auto",
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
@@ -205,6 +221,10 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, StagedNumbers):  # ty
             temperature=temperature,
             random_strength=random_strength,
             structure_rows=structure_rows,
+            min_samples_leaf=min_samples_leaf,
+            max_features=max_features,
+            monotonic_constraints=monotonic_constraints,
+            interaction_constraints=interaction_constraints,
             early_stopping=early_stopping,
             early_stopping_rounds=early_stopping_rounds,
             validation_fraction=validation_fraction,

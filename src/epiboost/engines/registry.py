@@ -173,7 +173,7 @@ def check_parameters(engine: Engine, name: str, parameters: Mapping[str, Any], d
     for parameter in sorted(capabilities.unsupported):
         if parameter in {"structure_rows", "max_leaves"} and parameters[parameter] is None:
             continue  # all rows, or no leaf-wise trees, which every engine supports
-        if parameter in parameters and parameters[parameter] != defaults[parameter]:
+        if parameter in parameters and _differs(parameters[parameter], defaults[parameter]):
             message = (
                 f"engine={name!r} does not support {parameter}={parameters[parameter]!r}; leave it at its default, "
                 f"{defaults[parameter]!r}"
@@ -208,6 +208,11 @@ def check_data(engine: Engine, name: str, data: Dataset) -> None:
     if not capabilities.sample_weight and bool((np.asarray(data.weight) != 1.0).any()):
         message = f"engine={name!r} does not support sample_weight; leave it out"
         raise ValueError(message)
+
+
+def _differs(value: object, default: object) -> bool:
+    """Return whether a parameter, which may be an array, is not at its default."""
+    return value is not None if default is None else bool(value != default)
 
 
 def _loader(engine: object) -> _Loader:

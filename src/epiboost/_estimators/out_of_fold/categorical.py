@@ -20,7 +20,7 @@ _PRIOR_ROWS = 10.0  # weight of the prior that keeps the temperature near one
 _MAX_LOG_TEMPERATURE = 4.0
 _MAX_KNOWLEDGE_SHARE = 0.5  # of the total entropy, on average over rows
 _FITTING_STEPS = 4  # of the mean probabilities; more change the fourth digit
-_MAX_MEAN_ERROR = 1e-3
+MAX_MEAN_ERROR = 1e-3
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -34,6 +34,9 @@ class CategoricalRecalibration(Recalibration):
         At least one; softens the probabilities.
     knowledge : float
         Factor on knowledge uncertainty, as long as that is small.
+    max_mean_error : float
+        How far a mean probability may move, so that the members of a row that are almost sure spread more. It is 0 for
+        a model with monotonic constraints, whose mean must keep its order.
 
     Examples
     --------
@@ -45,23 +48,25 @@ class CategoricalRecalibration(Recalibration):
 
     temperature: float
     knowledge: float
+    max_mean_error: float = MAX_MEAN_ERROR
 
     def apply(self, parameters: Floats) -> Floats:
         """Return the recalibrated probabilities, shape (members, n, classes)."""
         tempered = parameters if self.temperature == 1.0 else temper(parameters, self.temperature)
         if len(parameters) == 1 or self.knowledge == 1.0:
             return tempered
-        return spread(tempered, float(np.sqrt(self.knowledge)))
+        return spread(tempered, float(np.sqrt(self.knowledge)), self.max_mean_error)
 
     def requirements(self) -> dict[str, bool]:
         """Return what must hold for the numbers."""
         return {
             "the temperature must be positive": self.temperature > 0.0,
             "the knowledge factor must not be negative": self.knowledge >= 0.0,
+            "the error of the mean must not be negative": self.max_mean_error >= 0.0,
         }
 
 
-def spread(parameters: Floats, factor: float) -> Floats:
+def spread(parameters: Floats, factor: float, max_mean_error: float = MAX_MEAN_ERROR) -> Floats:
     """Multiply the members' deviations from their mean logarithm; the mean probabilities are kept.
 
     Parameters
@@ -69,6 +74,8 @@ def spread(parameters: Floats, factor: float) -> Floats:
     parameters : array of shape (members, n, classes)
         Probabilities.
     factor : float
+    max_mean_error : float
+        See `CategoricalRecalibration`.
     """
     mean = parameters.mean(axis=0)
     logarithm = np.log(np.maximum(parameters, _TINY))
@@ -82,10 +89,10 @@ def spread(parameters: Floats, factor: float) -> Floats:
     for _ in range(_FITTING_STEPS):  # iterative proportional fitting
         changed *= mean / np.maximum(changed.mean(axis=0), _TINY)
         changed /= changed.sum(axis=2, keepdims=True)
-    return _with_mean(changed, mean, parameters)
+    return _with_mean(changed, mean, parameters, max_mean_error)
 
 
-def _with_mean(changed: Floats, mean: Floats, parameters: Floats) -> Floats:
+def _with_mean(changed: Floats, mean: Floats, parameters: Floats, max_error: float) -> Floats:
     """Shift the probabilities of each row to a mean, as far as none of them becomes negative.
 
     Proportional fitting alone fails where members are almost sure of different classes. Such a row stays near the
@@ -93,8 +100,8 @@ def _with_mean(changed: Floats, mean: Floats, parameters: Floats) -> Floats:
     """
     shift = changed + (mean - changed.mean(axis=0)) - parameters
     limit = np.where(
-        parameters + shift < -_MAX_MEAN_ERROR,
-        (parameters + _MAX_MEAN_ERROR) / np.maximum(-shift, _MAX_MEAN_ERROR),
+        parameters + shift < -max_error,
+        (parameters + max_error) / np.maximum(-shift, max(max_error, _TINY)),
         1.0,
     ).min(axis=(0, 2))
     moved: Floats = np.maximum(parameters + limit[:, np.newaxis] * shift, _TINY)

@@ -111,6 +111,13 @@ class OutOfFold:
         predicted[kept] = self.predicted
         return replace(self, predicted=predicted)
 
+    def with_exact_means(self) -> "OutOfFold":
+        """Return the same with a recalibration that never moves the mean of the members."""
+        recalibration = self.recalibration
+        if not isinstance(recalibration, CategoricalRecalibration):
+            return self
+        return replace(self, recalibration=replace(recalibration, max_mean_error=0.0))
+
     def with_chains(self, chains: FoldChains) -> "OutOfFold":
         """Return the same with the chains."""
         return replace(self, chains=chains)

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import MISSING, Field, astuple, dataclass, fields
 from typing import Any, Self
 
 import numpy as np
@@ -30,7 +30,12 @@ class Recalibration:
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> Self:
         """Return what `to_header` described; a ValueError if the numbers are not possible."""
-        made = cls(**{field.name: float(header[field.name]) for field in fields(cls)})
+        made = cls(**{field.name: _number_of(field, header) for field in fields(cls)})
         is_finite = bool(np.isfinite(astuple(made)).all())
         require_facts({"the recalibration must be finite": is_finite, **made.requirements()})
         return made
+
+
+def _number_of(field: Field[Any], header: Mapping[str, Any]) -> float:
+    """Return the number of a field; files of earlier versions have none for fields with a default."""
+    return float(header[field.name] if field.default is MISSING else header.get(field.name, field.default))

@@ -96,6 +96,8 @@ class TrainingRun:
             stages=self._stages(observer.n_used),
             is_virtual=self.recipe.prefixes is not None,
         )
+        if self.recipe.constraints.monotone:
+            measured = measured.with_exact_means()
         in_use = measured.prefixes(prefixes)
         if self.keep_folds:
             kept = FoldChains.of(own_plan, forests[: len(plan.tests)], own_data, own_table, in_use)

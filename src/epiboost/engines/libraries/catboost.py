@@ -129,11 +129,16 @@ class CatBoostEngine(LibraryEngine):
     """Trains chains with CatBoost; see `LibraryEngine`."""
 
     capabilities = Capabilities(
-        ensembles=("sglb", "sgb", "virtual", "single"), unsupported=("max_leaves", "structure_rows", "variance_guard")
-    )
+        ensembles=("sglb", "sgb", "virtual", "single"),
+        unsupported=(
+            "interaction_constraints", "max_features", "max_leaves", "min_samples_leaf", "monotonic_constraints",
+            "structure_rows", "variance_guard",
+        ),
+    )  # fmt: skip
     library = "catboost"
     name = "CatBoost"
     forest = CatBoostForest
+    controls = ("", "", "")  # none of them has the same meaning
 
     def _known_options(self) -> Options:
         return Options("CatBoost", reserved=_RESERVED, no_effect=_NO_EFFECT)

@@ -63,10 +63,14 @@ class LibraryEngine(abc.ABC):
         Parameters of the library that have no counterpart among those of the estimators.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(unsupported=("random_strength", "structure_rows"))
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        unsupported=("random_strength", "structure_rows", "monotonic_constraints")
+    )
     library: ClassVar[str]
     name: ClassVar[str]
     forest: ClassVar[type[BoosterForest]]
+    controls: ClassVar[tuple[str, str, str]]
+    """Options for groups of columns that may interact, the least sum of hessians, and the share of columns."""
 
     def __init__(self, *, n_jobs: int | None = None, **options: LibraryObject) -> None:
         self.n_jobs = n_jobs
@@ -81,7 +85,7 @@ class LibraryEngine(abc.ABC):
         library = library_module(self.library)
         spec, threads, rows = specs[0], thread_count(self.n_jobs), learning_rows(data)
         steps = self._steps(spec, rows)
-        settings = {**self._settings(spec, steps, rows), **self.options}
+        settings = {**self._settings(spec, steps, rows), **self._controls(spec), **self.options}
         with self._library_errors(library):
             prepared = self._prepare(library, rows, settings, threads)
 
@@ -112,6 +116,24 @@ class LibraryEngine(abc.ABC):
         except self._error_class(library) as error:
             message = f"{self.name} cannot train on this: {str(error).splitlines()[0]}"
             raise ValueError(message) from error
+
+    def _controls(self, spec: MemberSpec) -> Settings:
+        """Return the library's parameters for interactions, small leaves and columns per tree, if they are asked for.
+
+        Hessians are the weights of the rows, so the least sum of hessians is the least number of rows.
+        """
+        interactions, least_hessian, column_share = self.controls
+        controls: Settings = {}
+        if spec.constraints.groups:
+            controls[interactions] = [list(group) for group in spec.constraints.groups]
+        if spec.min_samples_leaf > 1:
+            controls[least_hessian] = float(spec.min_samples_leaf)
+        if spec.max_features < 1.0:
+            controls[column_share] = spec.max_features
+        for option in sorted(controls.keys() & self.options.keys()):
+            message = f"engine_params must not hold {option!r} beside the parameter of the estimator that sets it"
+            raise ValueError(message)
+        return controls
 
     def _steps(self, spec: MemberSpec, rows: LearningRows) -> StepSizes:
         """Return the step sizes of the chains."""

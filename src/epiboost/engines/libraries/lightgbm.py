@@ -158,6 +158,7 @@ class LightGBMEngine(LibraryEngine):
     library = "lightgbm"
     name = "LightGBM"
     forest = LightGBMForest
+    controls = ("interaction_constraints", "min_sum_hessian_in_leaf", "feature_fraction")
 
     def _known_options(self) -> Options:
         known = library_module("lightgbm").basic._ConfigAliases._get_all_param_aliases()  # noqa: SLF001 (no public one)

@@ -92,6 +92,7 @@ def bin_rows(
         seed=specs[0].seed,
         n_orders=len(specs),
         residual_function=residual_function,
+        may_cross=specs[0].constraints.cross_rule(),
     )
     first = next(tables)
     statistic_bins = min(max_bins, _STATISTIC_BINS if len(y) >= _MANY_ROWS else _STATISTIC_BINS_OF_FEW_ROWS)

@@ -59,8 +59,9 @@ class ForestEngine:
     capabilities: ClassVar[Capabilities] = Capabilities(
         ensembles=("sgb", "virtual", "single"),
         unsupported=(
-            "early_stopping_rounds", "l2", "learning_rate", "max_bins", "max_depth", "max_leaves", "random_strength",
-            "structure_rows", "subsample", "temperature", "variance_guard",
+            "early_stopping_rounds", "interaction_constraints", "l2", "learning_rate", "max_bins", "max_depth",
+            "max_features", "max_leaves", "min_samples_leaf", "random_strength", "structure_rows", "subsample",
+            "temperature", "variance_guard",
         ),
         evaluation_set=False,
         prefixes=False,
@@ -87,10 +88,11 @@ class ForestEngine:
         table = encode_categories(rows.X, rows.n_codes, code_mean)
         table = np.clip(table, -_MAX_FLOAT32, _MAX_FLOAT32).astype(np.float32)
         target = rows.y.astype(np.int64) if data.n_classes else rows.y
+        options = {**self._constraints(specs[0]), **self.options}
 
         def grow(spec: MemberSpec, threads: int, report_trees: TreeCallback) -> LibraryObject:
             forest = _estimator_class(data.n_classes)(
-                n_estimators=0, n_jobs=threads, random_state=spec.seed % 2**32, warm_start=True, **self.options
+                n_estimators=0, n_jobs=threads, random_state=spec.seed % 2**32, warm_start=True, **options
             )
             batch = threads
             while forest.n_estimators < spec.n_estimators:  # growing in batches gives the same trees
@@ -106,6 +108,15 @@ class ForestEngine:
         threads = thread_count(self.n_jobs)
         forests = train_members(grow, specs, threads=threads, trees=specs[0].n_estimators, progress=progress)
         return _to_arrays(forests, rows, code_mean, self.n_jobs)
+
+    def _constraints(self, spec: MemberSpec) -> dict[str, list[int]]:
+        """Return scikit-learn's monotonic constraints."""
+        if not spec.constraints.monotone:
+            return {}
+        if "monotonic_cst" in self.options:
+            message = "engine_params must not hold 'monotonic_cst' beside monotonic_constraints"
+            raise ValueError(message)
+        return {"monotonic_cst": list(spec.constraints.monotone)}
 
 
 def target_means(rows: LearningRows) -> Floats:

@@ -1,5 +1,6 @@
 """The engine over XGBoost: by default one tree per output and step; ``multi_strategy`` changes that."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -129,10 +130,13 @@ class XGBoostEngine(LibraryEngine):
     A member that is trained by several threads may differ in its last digits from one that is trained by one thread.
     """
 
-    capabilities = Capabilities(unsupported=("random_strength", "structure_rows"), partitions="rows")
+    capabilities = Capabilities(
+        unsupported=("random_strength", "structure_rows", "monotonic_constraints"), partitions="rows"
+    )
     library = "xgboost"
     name = "XGBoost"
     forest = XGBoostForest
+    controls = ("interaction_constraints", "min_child_weight", "colsample_bytree")
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> BoosterForest:
         """Train one chain per spec, on rows in memory or in the partitions of a Dask collection."""
@@ -144,7 +148,7 @@ class XGBoostEngine(LibraryEngine):
         """Train on the workers that hold the rows, one chain after the other."""
         library = library_module(self.library)
         steps = step_sizes(specs[0], rows.objective, rows.total_weight)
-        settings = {**self._settings(specs[0], steps, rows), **self.options}
+        settings = {**self._settings(specs[0], steps, rows), **self._controls(specs[0]), **self.options}
         with self._library_errors(library):
             boosters = train_partitioned(rows, specs, steps, settings, progress)
         return XGBoostForest(
@@ -178,6 +182,12 @@ class XGBoostEngine(LibraryEngine):
             "base_score": 0.0,
             "verbosity": 0,
         }
+
+    def _controls(self, spec: MemberSpec) -> Settings:
+        controls = super()._controls(spec)
+        if "interaction_constraints" in controls:  # XGBoost takes the columns of a list for names, those of text not
+            controls["interaction_constraints"] = json.dumps(controls["interaction_constraints"])
+        return controls
 
     def _member_settings(self, spec: MemberSpec, threads: int) -> Settings:
         return {"nthread": threads, "seed": spec.seed % 2**31}
