@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from epiboost._boosting.capacity import Auto
 from epiboost._boosting.parameter_checks import require_integer
 from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed
-from epiboost._estimators.estimator_file import fitted_attributes, to_file
+from epiboost._estimators.estimator_file import fitted_attributes, parameters_of, to_file
 from epiboost._estimators.fitted import FittedAttributes
 from epiboost._estimators.provenance import Provenance
 from epiboost._estimators.training.ensemble import EnsembleTraining
@@ -21,6 +21,7 @@ from epiboost._estimators.training.stopping import StoppingOptions
 from epiboost._estimators.training_rows import GivenRows, RowReader, TrainingRows, evaluation_parts, is_collection
 from epiboost._estimators.uncertainty_model import UncertaintyModel
 from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints, resolve_constraints
+from epiboost._inputs.class_weights import ClassWeight
 from epiboost._inputs.schema import CheckedTable, row_index
 from epiboost._inputs.target import Target
 from epiboost._posterior.posterior import Posterior
@@ -36,6 +37,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
     """Base class of `EpiBoostRegressor` and `EpiBoostClassifier`: training, prediction, and model files."""
 
     _target_type: ClassVar[type[Target]]
+    class_weight: ClassWeight = None  # a parameter of the classifier
 
     def __init__(
         self,
@@ -229,7 +231,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
 
     def _read_rows(self, given: GivenRows, engine: Engine) -> TrainingRows:
         """Return what `fit` was given as schema, target and dataset."""
-        reader = RowReader(self._target_type, self.categorical_features, type(self).__name__)
+        reader = RowReader(self._target_type, self.categorical_features, type(self).__name__, self.class_weight)
         if is_collection(given.X):
             return reader.read_partitions(given, engine, str(self.engine), self.max_bins)
         return reader.read(given)
@@ -278,7 +280,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
 
     @classmethod
     def _from_file(cls, header: dict[str, Any], arrays: dict[str, AnyArray]) -> Self:
-        model = cls(**header["parameters"])
+        model = cls(**parameters_of(header))
         for name, value in fitted_attributes(model, header, arrays).items():
             setattr(model, name, value)
         return model

@@ -1,17 +1,24 @@
 """The classifier: every member predicts class probabilities per row."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 
+from epiboost._boosting.capacity import Auto
+from epiboost._boosting.recipe import EnsembleKind
 from epiboost._estimators.calibrated import CalibratedClassifier
 from epiboost._estimators.conformal import conformal_quantile
 from epiboost._estimators.predictions import ClassPredictions
 from epiboost._estimators.staged_predictions import StagedClasses
 from epiboost._estimators.uncertainty_model import takes_dask
+from epiboost._inputs.class_weights import ClassWeight
 from epiboost._inputs.target import Classes
 from epiboost._posterior.levels import check_coverage
-from epiboost._typing import AnyArray, Column, Table
+from epiboost._typing import AnyArray, Column, LibraryObject, Table
+from epiboost.engines.base import Engine
 
 
 class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # type: ignore[misc]  # scikit-learn has no types
@@ -69,6 +76,10 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
     interaction_constraints : {"pairwise", "no_interactions"} or list of sets, optional
         Sets of columns, by name or position, that may split the same path of a tree. Columns that are in no set form
         one more.
+    class_weight : None, "balanced" or dict, default=None
+        Weight of each class, by which the weights of its rows are multiplied, those of ``eval_set`` too. A dictionary
+        from labels to positive numbers; classes that it leaves out have weight one. "balanced" gives all classes the
+        same weight in sum. Probabilities, ``oof_score_`` and ``oof_loss_`` are those of the weighted classes.
     early_stopping : "auto" or bool, default="auto"
         Whether to stop when the ensemble does not get better. All members stop together: by the loss of their mixture
         on ``eval_set`` or on rows held out, or by the loss of the ensemble as estimated from the out-of-fold chains.
@@ -171,13 +182,71 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
     """
 
     _target_type = Classes
+    target_: Classes
+
+    def __init__(
+        self,
+        *,
+        ensemble: EnsembleKind = "sglb",
+        n_members: int = 10,
+        n_estimators: int | Auto = "auto",
+        learning_rate: float | Auto = "auto",
+        max_depth: int | Auto | None = "auto",
+        max_leaves: int | Auto | None = "auto",
+        subsample: float | None = None,
+        l2: float = 3.0,
+        max_bins: int = 255,
+        temperature: float = 1.0,
+        random_strength: float = 1.0,
+        structure_rows: int | Auto | None = "auto",
+        class_weight: ClassWeight = None,
+        early_stopping: bool | Auto = "auto",
+        early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
+        refit: bool = False,
+        out_of_fold: str | int | LibraryObject = "auto",
+        keep_folds: bool = False,
+        reference_rows: int = 4000,
+        engine: str | Engine = "native",
+        engine_params: Mapping[str, Any] | None = None,
+        categorical_features: str | Sequence[str | int] | None = "auto",
+        n_jobs: int | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            ensemble=ensemble,
+            n_members=n_members,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            max_leaves=max_leaves,
+            subsample=subsample,
+            l2=l2,
+            max_bins=max_bins,
+            temperature=temperature,
+            random_strength=random_strength,
+            structure_rows=structure_rows,
+            early_stopping=early_stopping,
+            early_stopping_rounds=early_stopping_rounds,
+            validation_fraction=validation_fraction,
+            refit=refit,
+            out_of_fold=out_of_fold,
+            keep_folds=keep_folds,
+            reference_rows=reference_rows,
+            engine=engine,
+            engine_params=engine_params,
+            categorical_features=categorical_features,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
 
     @property
     def classes_(self) -> AnyArray:
         """Labels, in the order of the probabilities."""
         return self.target_.labels
-
-    target_: Classes
 
     @takes_dask
     def predict_set(

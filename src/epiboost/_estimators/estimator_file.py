@@ -45,6 +45,14 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     return header, {**trees, **columns, **measurements, **reference, **losses, **model.target_.to_file()}
 
 
+def parameters_of(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the estimator in a file."""
+    parameters = dict(header["parameters"])
+    if isinstance(parameters.get("class_weight"), list):
+        parameters["class_weight"] = dict(map(tuple, parameters["class_weight"]))
+    return parameters
+
+
 def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
     """Return the fitted attributes of an estimator from its file; a ValueError if the parts do not fit together."""
     parameters = model.get_params(deep=False)
@@ -125,5 +133,7 @@ def _to_json(value: object) -> object:
     if isinstance(value, list | tuple | np.ndarray):
         return [_to_json(entry) for entry in value]
     if isinstance(value, Mapping):
+        if not all(isinstance(name, str) for name in value):  # labels of classes; names of JSON are text
+            return [[_to_json(name), _to_json(entry)] for name, entry in value.items()]
         return {name: _to_json(entry) for name, entry in value.items()}
     return value

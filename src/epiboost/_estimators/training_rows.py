@@ -8,12 +8,13 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from epiboost._inputs.class_weights import ClassWeight, check_class_weight, class_weights
 from epiboost._inputs.dask_collections import dask_kind, require_in_memory
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.labels import to_array
 from epiboost._inputs.schema import ColumnSchema
-from epiboost._inputs.target import Target
-from epiboost._inputs.weights import check_weights
+from epiboost._inputs.target import Classes, Target
+from epiboost._inputs.weights import check_largest_weight, check_weights
 from epiboost._typing import AnyArray, Column, Floats, Table
 from epiboost.distributed.fit import PartitionReader, partitioned_schema
 from epiboost.engines.base import BinnedEngine, Engine
@@ -65,11 +66,18 @@ class RowReader:
         The parameter of the estimator.
     owner : str
         Name of the estimator, for errors.
+    class_weight : None, "balanced" or mapping
+        The parameter of a classifier.
     """
 
     target_type: type[Target]
     categorical_features: str | Sequence[str | int] | None
     owner: str
+    class_weight: ClassWeight = None
+
+    def __post_init__(self) -> None:
+        """Check the weights of the classes."""
+        check_class_weight(self.class_weight)
 
     def read(self, given: GivenRows) -> TrainingRows:
         """Read a table in memory."""
@@ -84,6 +92,11 @@ class RowReader:
         target = self.target_type.fit(y)
         evaluation = None if given.evaluation is None else _read_evaluation_rows(schema, target, *given.evaluation)
         encoded = target.encode(y)
+        if self.class_weight is not None and isinstance(target, Classes):
+            per_class = class_weights(self.class_weight, target.labels, encoded.astype(np.int64), weight)
+            weight = _weighted(weight, encoded, per_class)
+            if evaluation is not None:
+                evaluation = replace(evaluation, weight=_weighted(evaluation.weight, evaluation.y, per_class))
         data = Dataset(table, encoded, weight, target.n_classes, target.objective, evaluation, schema.n_codes)
         return TrainingRows(schema, target, data, kept, _check_groups(given.groups, n_rows))
 
@@ -91,6 +104,9 @@ class RowReader:
         """Read a Dask collection."""
         if given.groups is not None:
             message = "groups are for tables in memory, not for Dask collections"
+            raise ValueError(message)
+        if self.class_weight is not None:
+            message = "class_weight is for tables in memory; give a Dask collection sample_weight instead"
             raise ValueError(message)
         partitions = partitions_of(engine, engine_name, has_evaluation=given.evaluation is not None)
         schema = partitioned_schema(given.X, categorical_features=self.categorical_features, owner=self.owner)
@@ -149,6 +165,13 @@ def _positive_rows(table: AnyArray, y: AnyArray, weight: Column) -> tuple[AnyArr
     if positive.all():
         return table, y, checked, positive
     return table[positive], y[positive], checked[positive], positive
+
+
+def _weighted(weight: Floats, codes: Floats, per_class: Floats) -> Floats:
+    """Return the weights of rows times those of their classes."""
+    weighted: Floats = np.maximum(weight * per_class[codes.astype(np.int64)], np.finfo(np.float64).tiny)
+    check_largest_weight(float(weighted.max()), len(weighted))
+    return weighted
 
 
 def _check_groups(groups: Column, n_rows: int) -> AnyArray | None:
