@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import scipy.sparse
 
 from tests.support.frames import FRAMES, every_library, named_columns
 from tests.support.models import every_estimator, small_estimator, small_regressor
@@ -33,16 +32,6 @@ def test_infinite_values_in_a_frame_are_refused(library):
     infinite[3, 1] = np.inf
     with pytest.raises(ValueError, match="Input X contains infinity"):
         small_regressor().fit(FRAMES[library](named_columns(infinite)), Y)
-
-
-@every_estimator
-@pytest.mark.parametrize("container", [scipy.sparse.csr_matrix, scipy.sparse.csr_array, scipy.sparse.coo_array])
-def test_sparse_tables_are_refused(estimator, container):
-    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
-        small_estimator(estimator).fit(container(X), TARGETS[estimator])
-    model = small_estimator(estimator).fit(X, TARGETS[estimator])
-    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
-        model.predict(container(X))
 
 
 @every_estimator

@@ -23,11 +23,12 @@ from epiboost._estimators.uncertainty_model import UncertaintyModel
 from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints, resolve_constraints
 from epiboost._inputs.class_weights import ClassWeight
 from epiboost._inputs.schema import CheckedTable, row_index
+from epiboost._inputs.sparse_table import SparseTable, SparseZeros
 from epiboost._inputs.target import Target
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._typing import AnyArray, Column, Floats, LibraryObject, Table
-from epiboost.engines.base import Engine
+from epiboost.engines.base import Engine, predict_table
 from epiboost.engines.registry import check_data, check_parameters, engine_named
 
 _MIN_ROWS = 2  # for a standard deviation
@@ -68,6 +69,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
+        sparse_zeros: SparseZeros = "values",
         n_jobs: int | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -98,6 +100,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.engine = engine
         self.engine_params = engine_params
         self.categorical_features = categorical_features
+        self.sparse_zeros = sparse_zeros
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -118,6 +121,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         ----------
         X : table of shape (n, features)
             Numbers and categories, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
+            Sparse arrays and matrices of SciPy too.
             The engines ``"native"`` and ``"xgboost"`` take Dask arrays and frames of numbers too.
         y : array of shape (n,)
             Numbers for the regressor. Labels for the classifier: numbers, booleans or text.
@@ -209,7 +213,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
 
     def _posterior_of(self, table: AnyArray, index: LibraryObject = None) -> Posterior:
         """Return the posterior of a table that the schema has read."""
-        return self._posterior(self.forest_.predict(table, prefixes=self.prefixes_), index)
+        return self._posterior(predict_table(self.forest_, table, prefixes=self.prefixes_), index)
 
     def _posterior(self, parameters: Floats, index: LibraryObject = None) -> Posterior:
         """Return the posterior for the parameters of the members, recalibrated."""
@@ -231,7 +235,9 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
 
     def _read_rows(self, given: GivenRows, engine: Engine) -> TrainingRows:
         """Return what `fit` was given as schema, target and dataset."""
-        reader = RowReader(self._target_type, self.categorical_features, type(self).__name__, self.class_weight)
+        reader = RowReader(
+            self._target_type, self.categorical_features, type(self).__name__, self.class_weight, self.sparse_zeros
+        )
         if is_collection(given.X):
             return reader.read_partitions(given, engine, str(self.engine), self.max_bins)
         return reader.read(given)
@@ -248,7 +254,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
                 "reference_rows=0, or its file is of an earlier version"
             )
             raise ValueError(message)
-        return self.reference_rows_.novelty(self.schema_.transform(X))
+        table = self.schema_.transform(X)
+        if isinstance(table, SparseTable):
+            return np.concatenate([self.reference_rows_.novelty(block) for block in table.blocks()])
+        return self.reference_rows_.novelty(table)
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row

@@ -15,6 +15,7 @@ from epiboost._estimators.predictions import ClassPredictions
 from epiboost._estimators.staged_predictions import StagedClasses
 from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.class_weights import ClassWeight
+from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Classes
 from epiboost._posterior.levels import check_coverage
 from epiboost._typing import AnyArray, Column, LibraryObject, Table
@@ -112,6 +113,8 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
         Categorical columns, by name or position. "auto" takes the columns that are not numeric. A list must hold every
         text column. None takes none. Missing values are a category of their own. A category that was not seen in
         training raises knowledge uncertainty with the native engine; other engines treat it as missing or guess.
+    sparse_zeros : {"values", "missing"}, default="values"
+        What entries are that a sparse table does not store: zeros, or missing values. Stored zeros are zeros.
     n_jobs : int or "dask", optional
         Number of threads; None is all cores. ``"dask"`` trains members on the workers of the Dask cluster in use
         (native engine). The result does not depend on it, except for the last digits of XGBoost's in memory.
@@ -210,6 +213,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
+        sparse_zeros: SparseZeros = "values",
         n_jobs: int | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -237,6 +241,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
             engine=engine,
             engine_params=engine_params,
             categorical_features=categorical_features,
+            sparse_zeros=sparse_zeros,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,

@@ -16,6 +16,7 @@ from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.feature_ranges import FeatureRanges
+from epiboost._inputs.sparse_table import SparseTable
 from epiboost._novelty.arrays import MIN_ROWS
 from epiboost._novelty.novelty import Novelty
 from epiboost._novelty.reference_rows import choose_rows
@@ -146,11 +147,12 @@ class ChosenRows:
         if n_rows < MIN_ROWS or len(table) < MIN_ROWS:
             return None
         positions, copies = choose_rows(table, data.y, min(n_rows, max(_MAX_CELLS // table.shape[1], _MIN_KEPT)))
+        kept = table[positions].dense() if isinstance(table, SparseTable) else table[positions]
         n_codes = data.n_codes or (0,) * table.shape[1]
         together = copies if groups is None else groups
         categories = new_categories(table, n_codes, positions, together)
         ends = np.stack([ranges.low, ranges.high])
-        return cls(positions, table[positions], data.y[positions], n_codes, ends, together[positions], *categories)
+        return cls(positions, kept, data.y[positions], n_codes, ends, together[positions], *categories)
 
     def measured(self, model: Measured, out_of_fold: OutOfFold | None, *, max_bytes: int) -> ReferenceRows:
         """Return what the model keeps.

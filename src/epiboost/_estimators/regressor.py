@@ -12,6 +12,7 @@ from epiboost._estimators.calibrated import CalibratedRegressor
 from epiboost._estimators.number_intervals import NumberIntervals
 from epiboost._estimators.predictions import NumberPredictions
 from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints
+from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Numbers
 from epiboost._typing import Column, LibraryObject, Table
 from epiboost.engines.base import Engine
@@ -104,6 +105,8 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
         Categorical columns, by name or position. "auto" takes the columns that are not numeric. A list must hold every
         text column. None takes none. Missing values are a category of their own. A category that was not seen in
         training raises knowledge uncertainty with the native engine; other engines treat it as missing or guess.
+    sparse_zeros : {"values", "missing"}, default="values"
+        What entries are that a sparse table does not store: zeros, or missing values. Stored zeros are zeros.
     n_jobs : int or "dask", optional
         Number of threads; None is all cores. ``"dask"`` trains members on the workers of the Dask cluster in use
         (native engine). The result does not depend on it, except for the last digits of XGBoost's in memory.
@@ -200,6 +203,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
+        sparse_zeros: SparseZeros = "values",
         n_jobs: int | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -231,6 +235,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
             engine=engine,
             engine_params=engine_params,
             categorical_features=categorical_features,
+            sparse_zeros=sparse_zeros,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,

@@ -13,6 +13,7 @@ from epiboost._inputs.dask_collections import dask_kind, require_in_memory
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.labels import to_array
 from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Classes, Target
 from epiboost._inputs.weights import check_largest_weight, check_weights
 from epiboost._typing import AnyArray, Column, Floats, Table
@@ -68,12 +69,15 @@ class RowReader:
         Name of the estimator, for errors.
     class_weight : None, "balanced" or mapping
         The parameter of a classifier.
+    sparse_zeros : {"values", "missing"}
+        What entries are that a sparse table does not store.
     """
 
     target_type: type[Target]
     categorical_features: str | Sequence[str | int] | None
     owner: str
     class_weight: ClassWeight = None
+    sparse_zeros: SparseZeros = "values"
 
     def __post_init__(self) -> None:
         """Check the weights of the classes."""
@@ -84,7 +88,12 @@ class RowReader:
         if "dask" in sys.modules:
             for name, column in (("y", given.y), ("sample_weight", given.sample_weight)):
                 require_in_memory(column, name, "compute it, or give X as a Dask collection too")
-        schema, table = ColumnSchema.fit(given.X, categorical_features=self.categorical_features, owner=self.owner)
+        schema, table = ColumnSchema.fit(
+            given.X,
+            categorical_features=self.categorical_features,
+            owner=self.owner,
+            sparse_zeros=self.sparse_zeros,
+        )
         n_rows = len(table)
         table, y, weight, kept = _positive_rows(table, self.target_type.check(given.y), given.sample_weight)
         if len(table) < n_rows:

@@ -79,7 +79,8 @@ class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scik
         return self.predict_posterior(rows).uncertainty().with_novelty(self._novelty(rows))
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that values may be missing."""
+        """Tell scikit-learn that values may be missing and tables sparse."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags

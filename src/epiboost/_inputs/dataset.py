@@ -13,7 +13,8 @@ class Dataset:
     Attributes
     ----------
     X : array of shape (n, features)
-        float32 or float64; NaN is a missing value. An engine that takes partitions may get a `BinnedTable` or
+        float32 or float64; NaN is a missing value. An engine that takes sparse tables may get a `SparseTable` instead,
+        if a dense array would be large. An engine that takes partitions may get a `BinnedTable` or
         `PartitionedRows` instead. The latter holds its targets itself: then y and weight are empty.
     y : array of shape (n,)
         Target values, or class codes 0, 1, …

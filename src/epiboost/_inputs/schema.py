@@ -28,6 +28,7 @@ from epiboost._inputs.column_kinds import holds_text, listed, requested_columns
 from epiboost._inputs.columns import ColumnCategories, drop_unused, fit_columns, read_columns
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.few_rows import read_few_rows
+from epiboost._inputs.sparse_table import SparseTable, SparseZeros, check_sparse_zeros, is_sparse, read_sparse
 from epiboost._inputs.table import (
     check_feature_names,
     check_n_features,
@@ -87,6 +88,8 @@ class ColumnSchema:
         One entry per column, None for a numeric column; empty if no column is categorical.
     ranges : FeatureRanges or None
         None if the training rows were not in memory.
+    sparse_zeros : {"values", "missing"}
+        What entries are that a sparse table does not store.
     """
 
     owner: str
@@ -94,24 +97,38 @@ class ColumnSchema:
     names: tuple[str, ...] | None = None
     categories: ColumnCategories = ()
     ranges: FeatureRanges | None = None
+    sparse_zeros: SparseZeros = "values"
 
     __repr__ = short_repr
 
     @classmethod
-    def fit(cls, X: Table, *, categorical_features: object, owner: str) -> tuple[Self, AnyArray]:
-        """Return the schema of a training table, and the table as floats.
+    def fit(
+        cls, X: Table, *, categorical_features: object, owner: str, sparse_zeros: SparseZeros = "values"
+    ) -> tuple[Self, AnyArray]:
+        """Return the schema of a training table, and the table as floats; a `SparseTable` if it is large and sparse.
 
         Parameters
         ----------
         X : table of shape (n, features)
         categorical_features : "auto", None or list of str and int
         owner : str
+        sparse_zeros : {"values", "missing"}
         """
+        check_sparse_zeros(sparse_zeros)
+        schema, table = cls._fit(X, categorical_features, owner, sparse_zeros)
+        return replace(schema, sparse_zeros=sparse_zeros), table
+
+    @classmethod
+    def _fit(
+        cls, X: Table, categorical_features: object, owner: str, sparse_zeros: SparseZeros
+    ) -> tuple[Self, AnyArray]:
         is_default = categorical_features is None or (
             isinstance(categorical_features, str) and categorical_features == "auto"
         )
         if is_default and _is_numeric(X):
             return cls(owner, X.shape[1]), _check_numbers(X, owner)
+        if is_sparse(X):
+            return cls._fit_sparse(X, categorical_features, owner, sparse_zeros)
         table = open_table(X)
         if isinstance(table, nw.DataFrame):
             names = feature_names(table.columns)
@@ -139,8 +156,21 @@ class ColumnSchema:
         """
         return CheckedTable(self.transform(X), row_index(X))
 
+    @classmethod
+    def _fit_sparse(
+        cls, X: Table, categorical_features: object, owner: str, sparse_zeros: SparseZeros
+    ) -> tuple[Self, AnyArray]:
+        if requested_columns(categorical_features, None, X.shape[1] if X.ndim == _TWO_AXES else 0):
+            message = "a sparse table holds numbers; give categorical columns in a frame or a dense array"
+            raise ValueError(message)
+        numbers: Any = read_sparse(X, zeros=sparse_zeros, owner=owner)
+        _check_width(numbers.shape[1])
+        return cls(owner, numbers.shape[1]), numbers
+
     def transform(self, X: Table) -> AnyArray:
         """Return a table as floats, shape (n, features), after comparing its columns with those of training.
+
+        A large sparse table is returned as a `SparseTable`.
 
         Parameters
         ----------
@@ -150,6 +180,8 @@ class ColumnSchema:
             return X.values
         if self._is_plain(X):
             return X  # type: ignore[no-any-return]
+        if is_sparse(X):
+            return self._transform_sparse(X)
         few = read_few_rows(X, self.names, self.categories)
         if few is not None:
             return few
@@ -170,6 +202,17 @@ class ColumnSchema:
         check_n_features(len(columns), self.n_features, self.owner)
         return _check_numbers(read_columns(columns, labels, self.categories), self.owner, labels)
 
+    def _transform_sparse(self, X: Table) -> AnyArray:
+        check_feature_names(None, self.names, self.owner)
+        if self.categories:
+            message = (
+                "X is sparse and holds numbers, but columns were categorical in training; give a frame or an array"
+            )
+            raise ValueError(message)
+        numbers: Any = read_sparse(X, zeros=self.sparse_zeros, owner=self.owner)
+        check_n_features(numbers.shape[1], self.n_features, self.owner)
+        return numbers  # type: ignore[no-any-return]
+
     @property
     def n_codes(self) -> tuple[int, ...]:
         """Number of codes per column, the one for missing values included; 0 for numbers, empty without categories."""
@@ -187,8 +230,10 @@ class ColumnSchema:
         table, categories = drop_unused(table, self.categories)
         return replace(self, categories=categories), table
 
-    def with_ranges(self, table: AnyArray) -> Self:
+    def with_ranges(self, table: AnyArray | SparseTable) -> Self:
         """Return the schema with the ranges of the training rows, shape (n, features)."""
+        if isinstance(table, SparseTable):
+            return replace(self, ranges=FeatureRanges(*table.ranges()))
         low, high = (np.asarray(found, dtype=np.float64) for found in (np.fmin.reduce(table), np.fmax.reduce(table)))
         missing = np.isnan(np.minimum.reduce(table))  # passes a missing value on, without a copy
         is_categorical = self.is_categorical
@@ -209,6 +254,7 @@ class ColumnSchema:
             "n_features": self.n_features,
             "feature_names": None if self.names is None else list(self.names),
             "vocabularies": categories,
+            "sparse_zeros": self.sparse_zeros,
         }
         return header, {**texts, **({} if self.ranges is None else self.ranges.to_file())}
 
@@ -228,7 +274,9 @@ class ColumnSchema:
                 message = f"there are {what} for {len(found)} columns, the header says {n_features}"
                 raise ValueError(message)
         ranges = FeatureRanges.from_file(arrays, n_features)
-        return cls(owner, n_features, None if names is None else tuple(names), categories, ranges)
+        sparse_zeros = header.get("sparse_zeros", "values")  # older files have none
+        check_sparse_zeros(sparse_zeros)
+        return cls(owner, n_features, None if names is None else tuple(names), categories, ranges, sparse_zeros)
 
     def _is_plain(self, X: Table) -> bool:
         """Return whether X is a finite float array, for which all checks are skipped.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import narwhals as nw
 import numpy as np
 
+from epiboost._inputs.sparse_table import is_sparse
 from epiboost._typing import AnyArray, Estimator, Table
 
 
@@ -38,6 +39,8 @@ def original_values(X: Table, names: Sequence[str] | None = None, rows: AnyArray
         for position, column in enumerate(frame.iter_columns()):
             values[:, position] = np.array([*column.to_list(), None], dtype=object)[:-1]
         return values
+    if is_sparse(X):
+        return (X if rows is None else X.tocsr()[rows]).toarray().astype(object)  # type: ignore[no-any-return]
     array = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
     return (array if rows is None else array[rows]).astype(object)
 
@@ -72,6 +75,8 @@ def select_rows(X: Table, rows: AnyArray) -> Table:
         return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
     if isinstance(X, np.ndarray):
         return X[rows]
+    if is_sparse(X):
+        return X.tocsr()[rows]
     return [X[row] for row in rows.tolist()]
 
 

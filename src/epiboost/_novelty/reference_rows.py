@@ -14,7 +14,7 @@ from epiboost._binning.canonical_rows import row_bytes
 from epiboost._native import native
 from epiboost._typing import AnyArray, Floats, Integers
 
-_BLOCK = 65_536  # rows that are hashed at once, which bounds memory
+_MAX_BLOCK_CELLS = 1 << 22  # hashed at once, which bounds memory
 
 
 def choose_rows(table: AnyArray, y: Floats, n_rows: int) -> tuple[Integers, Integers]:
@@ -32,7 +32,8 @@ def choose_rows(table: AnyArray, y: Floats, n_rows: int) -> tuple[Integers, Inte
     copies : array of shape (n,)
         Equal rows with equal targets have the same number.
     """
-    blocks = (slice(first, first + _BLOCK) for first in range(0, len(table), _BLOCK))
+    step = max(1, _MAX_BLOCK_CELLS // table.shape[1])
+    blocks = (slice(first, first + step) for first in range(0, len(table), step))
     hashes = np.concatenate([_hash(np.column_stack([table[block], y[block]])) for block in blocks])
     order = np.argsort(hashes, kind="stable")
     is_first = np.append(True, hashes[order[1:]] != hashes[order[:-1]])

@@ -8,9 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
+import numpy as np
+
 from epiboost._binning.bins import Bins
 from epiboost._boosting.recipe import EnsembleKind, MemberSpec
 from epiboost._inputs.dataset import Dataset
+from epiboost._inputs.sparse_table import SparseTable
 from epiboost._progress import Progress
 from epiboost._typing import AnyArray, Bytes, Family, Floats, Integers
 
@@ -38,6 +41,9 @@ class Capabilities:
         Whether ``n_jobs="dask"`` trains members on the workers of a Dask cluster.
     prefixes : bool
         Whether virtual members are truncations of one chain. Those of a random forest are disjoint parts of it.
+    sparse : bool
+        Whether the engine takes a `SparseTable` as the table of its dataset. Other engines get small sparse tables as
+        dense arrays, and large ones are refused.
     variance : bool
         Whether members of a regression predict a variance; otherwise their forest has the family "mean".
 
@@ -55,6 +61,7 @@ class Capabilities:
     partitions: Literal["bins", "rows"] | None = None
     cluster: bool = False
     prefixes: bool = True
+    sparse: bool = False
     variance: bool = True
 
 
@@ -210,6 +217,13 @@ class BinnedEngine(Engine, Protocol):
 
     def given_bins(self, max_bins: int) -> Bins | None:
         """Return bins that the user has given, or None if bins are to be fitted to the rows."""
+
+
+def predict_table(forest: Forest, table: AnyArray | SparseTable, *, prefixes: Sequence[int] | None = None) -> Floats:
+    """Return what the forest predicts, shape (members, samples, outputs); a sparse table is predicted in blocks."""
+    if not isinstance(table, SparseTable):
+        return forest.predict(table, prefixes=prefixes)
+    return np.concatenate([forest.predict(block, prefixes=prefixes) for block in table.blocks()], axis=1)
 
 
 def check_width(table: AnyArray, n_features: int) -> None:

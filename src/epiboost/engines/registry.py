@@ -21,6 +21,7 @@ import numpy as np
 
 from epiboost._boosting.recipe import ON_CLUSTER
 from epiboost._inputs.dataset import Dataset
+from epiboost._inputs.sparse_table import SparseTable, too_large
 from epiboost._typing import AnyArray
 from epiboost.engines.base import BinnedEngine, Engine, Forest
 
@@ -197,8 +198,12 @@ def partitions_of(engine: Engine, name: str, *, has_evaluation: bool) -> Literal
 
 
 def check_data(engine: Engine, name: str, data: Dataset) -> None:
-    """Refuse data that the engine does not support: evaluation rows, categories or weights."""
+    """Refuse data that the engine does not support: a large sparse table, evaluation rows, categories or weights."""
     capabilities = engine.capabilities
+    for table in (data.X, None if data.evaluation is None else data.evaluation.X):
+        if isinstance(table, SparseTable) and not capabilities.sparse:
+            message = f"engine={name!r} needs dense numbers, and {too_large(table)}; use engine='native'"
+            raise ValueError(message)
     if data.evaluation is not None and not capabilities.evaluation_set:
         message = f"engine={name!r} does not support eval_set; leave it out"
         raise ValueError(message)

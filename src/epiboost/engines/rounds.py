@@ -12,7 +12,7 @@ from epiboost._boosting.recipe import MemberSpec
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
 from epiboost._typing import Floats
-from epiboost.engines.base import Engine, Forest, Subset, SubsetEngine, fit_subsets
+from epiboost.engines.base import Engine, Forest, Subset, SubsetEngine, fit_subsets, predict_table
 
 Predictions = Sequence[Floats | None]
 """Distribution parameters of evaluation rows, (chains, n, outputs) for each forest; None if it has no such rows."""
@@ -83,7 +83,7 @@ def replay(forests: Sequence[Forest], evaluations: Sequence[Dataset | None], rou
     for first in range(0, len(stages), at_once):
         part = stages[first : first + at_once]
         predicted = [
-            None if one is None else _by_stage(forest.predict(one.X, prefixes=part), len(part))
+            None if one is None else _by_stage(predict_table(forest, one.X, prefixes=part), len(part))
             for one, forest in zip(evaluations, forests, strict=True)
         ]
         for position, stage in enumerate(part):

@@ -20,7 +20,7 @@ from epiboost._display import short_repr
 from epiboost._estimators.conformal import conformal_rank
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats
-from epiboost.engines.base import Forest
+from epiboost.engines.base import Forest, predict_table
 
 _MAX_COPIES = 20_000  # of the scores of a chain, unless it has more rows: weights can be huge
 _BISECTIONS = 60  # halve a bracket until it is as narrow as rounding allows
@@ -57,7 +57,7 @@ class FoldChains:
         """Return the chains of a plan with the scores of their rows."""
         scores = []
         for forest, test in zip(forests, plan.tests, strict=True):
-            predicted, y = forest.predict(table[test], prefixes=prefixes).mean(axis=0), data.y[test]
+            predicted, y = predict_table(forest, table[test], prefixes=prefixes).mean(axis=0), data.y[test]
             if forest.family == "categorical":
                 score = 1.0 - predicted[np.arange(len(y)), y.astype(np.int64)]
             else:
@@ -103,7 +103,7 @@ class FoldChains:
 
     def _predict(self, table: AnyArray) -> Floats:
         """Return the parameters of each chain, shape (chains, n, outputs)."""
-        return np.stack([forest.predict(table, prefixes=self.prefixes).mean(axis=0) for forest in self.forests])
+        return np.stack([predict_table(forest, table, prefixes=self.prefixes).mean(axis=0) for forest in self.forests])
 
     def _ends(self, means: Floats, scales: Floats, needed: float) -> Floats:
         """Return both ends of the interval whose upper end is above ``needed`` of the rows' ends, shape (n, 2)."""

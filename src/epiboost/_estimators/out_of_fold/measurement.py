@@ -23,7 +23,7 @@ from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._estimators.out_of_fold.residual_shape import weighted_order
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.engines.base import Forest, Subset
+from epiboost.engines.base import Forest, Subset, predict_table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,7 +214,7 @@ class _Chains:
         rows = [*self.plan.tests, self.plan.tests[0], compared]
         predictions = []
         for forest, needed in zip(self.forests, rows, strict=True):
-            found = forest.predict(self.table[needed], prefixes=prefixes)
+            found = predict_table(forest, self.table[needed], prefixes=prefixes)
             full = np.full((len(found), len(self.table), found.shape[2]), np.nan)
             full[:, needed] = found
             predictions.append(full)

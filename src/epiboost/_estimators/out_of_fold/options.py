@@ -15,6 +15,7 @@ from epiboost._boosting.out_of_fold import (
 )
 from epiboost._boosting.recipe import Recipe
 from epiboost._inputs.dataset import Dataset
+from epiboost._inputs.sparse_table import SparseTable
 from epiboost._typing import AnyArray, LibraryObject
 
 _MIN_CHAINS = 5  # members for which "auto" trains out-of-fold chains; with fewer these would cost more than the members
@@ -43,7 +44,7 @@ class OutOfFoldOptions:
 def plan_for(options: OutOfFoldOptions, recipe: Recipe, data: Dataset) -> OutOfFoldPlan | None:
     """Return which out-of-fold chains to train; None for none."""
     folds = options.folds
-    in_memory = isinstance(data.X, np.ndarray | BinnedTable)
+    in_memory = isinstance(data.X, np.ndarray | BinnedTable | SparseTable)
     if isinstance(folds, str) and folds == "auto":
         plan = _automatic_plan(options, recipe, data) if in_memory else None
     elif isinstance(folds, numbers.Integral) and folds == 0:

@@ -21,7 +21,7 @@ from epiboost._estimators.out_of_fold.distinct_rows import DistinctRows, numbers
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress, no_progress
 from epiboost._typing import AnyArray, Floats
-from epiboost.engines.base import Engine, Forest, Subset, fit_subsets
+from epiboost.engines.base import Engine, Forest, Subset, fit_subsets, predict_table
 
 _TREES, _RATE = 150, 0.3  # of a short chain: in the order of sizes it agrees with chains of the whole length
 _ONE_FOLD_ROWS = 5_000  # with so many rows, those of one fold show the difference
@@ -108,7 +108,7 @@ class ShortChains:
         for fold, forest in zip(self._folds, self._train(size), strict=True):
             test = plan.tests[fold]
             y, weight = data.y[test], data.weight[test]
-            predicted = forest.predict(table[test], prefixes=stages if len(stages) > 1 else None)
+            predicted = predict_table(forest, table[test], prefixes=stages if len(stages) > 1 else None)
             chains = predicted.reshape(-1, len(stages), *predicted.shape[1:])
             alone = np.stack([_losses(chain, y, weight, forest.family) for chain in chains])
             if len(chains) > 1:

@@ -18,6 +18,7 @@ from epiboost._estimators.training.run import Trained, TrainingRun
 from epiboost._estimators.training.stopping import StoppingOptions, hold_out
 from epiboost._estimators.training_rows import TrainingRows
 from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.sparse_table import SparseTable
 from epiboost._progress import progress_bar
 from epiboost._typing import AnyArray, LibraryObject
 from epiboost.engines.base import Engine
@@ -91,7 +92,8 @@ class EnsembleTraining:
         if stopped_by == "validation" and held_out is None:
             held_out = hold_out(rows, self.stopping.fraction, self.seed)
             rows = rows if self.stopping.refit else held_out
-        schema = rows.schema.with_ranges(rows.data.X) if isinstance(rows.data.X, np.ndarray) else rows.schema
+        in_memory = isinstance(rows.data.X, np.ndarray | SparseTable)
+        schema = rows.schema.with_ranges(rows.data.X) if in_memory else rows.schema
         chosen = self._chosen_rows(rows, schema)
         verbose = bool(self.verbose)
         capacity = choose_capacity(self.engine, rows.data, self.recipe, self.seed, plan, verbose=verbose)

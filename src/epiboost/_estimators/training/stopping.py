@@ -9,6 +9,7 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedS
 from epiboost._boosting.parameter_checks import is_auto, require_number
 from epiboost._estimators.training.history import StoppingRows
 from epiboost._estimators.training_rows import TrainingRows
+from epiboost._inputs.sparse_table import SparseTable
 from epiboost._typing import AnyArray, Integers
 
 _USUAL_FRACTION = 0.1
@@ -107,7 +108,7 @@ def hold_out(rows: TrainingRows, fraction: float, seed: int) -> TrainingRows:
     Groups are not torn apart, and each class keeps its share if it has rows enough.
     """
     data = rows.data
-    if not isinstance(data.X, np.ndarray):
+    if not isinstance(data.X, np.ndarray | SparseTable):
         message = "validation_fraction needs the rows in memory; give an eval_set with a Dask collection"
         raise ValueError(message)  # noqa: TRY004 (the type is allowed elsewhere)
     groups = None if rows.groups is None else rows.groups[rows.kept]

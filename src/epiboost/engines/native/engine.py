@@ -37,7 +37,7 @@ class NativeEngine:
     n_jobs: int | str | None = None
     borders: Sequence[Sequence[float]] | None = field(default=None, repr=False)
 
-    capabilities: ClassVar[Capabilities] = Capabilities(partitions="bins", cluster=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(partitions="bins", cluster=True, sparse=True)
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:
         """Train one chain per spec; specs must differ in their seeds only."""

@@ -8,11 +8,13 @@ import numpy as np
 
 from epiboost._binning.bins import BinnedTable, Bins
 from epiboost._binning.canonical_rows import canonical_order
+from epiboost._binning.sparse_bins import bin_sparse, transform_sparse
 from epiboost._boosting.objectives import OBJECTIVES, Objective
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._encoding.encoding import Encoding
 from epiboost._encoding.fit import ResidualFunction, fit_encoding
 from epiboost._inputs.dataset import Dataset
+from epiboost._inputs.sparse_table import SparseTable
 from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 
@@ -117,6 +119,8 @@ def bin_numbers(data: Dataset, max_bins: int, threads: int, borders: Bins | None
         return data.X
     if borders is not None:
         borders.check_width(data.X.shape[1])
+    if isinstance(data.X, SparseTable):
+        return bin_sparse(data.X, data.weight, max_bins, borders)
     bins = borders or Bins.fit(data.X, data.weight, max_bins, threads=threads)
     return BinnedTable(bins, bins.transform(data.X, threads=threads))
 
@@ -131,6 +135,8 @@ def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyAr
         raise ValueError(message)
     if isinstance(data.X, BinnedTable):
         return data.X.codes, y, data.weight
+    if isinstance(data.X, SparseTable):
+        return transform_sparse(rows.bins, data.X), y, data.weight
     table = data.X if rows.encoding is None else rows.encoding.transform(data.X)[0]
     return rows.bins.transform(table, threads=threads), y, data.weight
 
