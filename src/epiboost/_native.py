@@ -97,8 +97,12 @@ class NativeModule(Protocol):
         losses: bool = False,
         round_trees: int = 2**31 - 1,
         round_done: Callable[[int, list[tuple[int, AnyArray]]], bool] | None = None,
+        given: tuple[AnyArray, AnyArray, Bytes, Floats32] | None = None,
     ) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray, Floats]:
-        """Train one chain per seed; return features, thresholds, parents, leaf values, tree counts and losses."""
+        """Train one chain per seed; return features, thresholds, parents, leaf values, tree counts and losses.
+
+        Chains begin with the trees that are given, as features, thresholds, parents and leaf values.
+        """
 
     def langevin_noise(self, seed: int, tree: int, keys: AnyArray, output: int) -> Floats32:
         """Return standard Normal noise, one number per key."""

@@ -155,6 +155,15 @@ def train(
     round_trees: int = 2147483647,
     round_done: Callable[[int, list[tuple[int, Annotated[NDArray[numpy.float32], dict(shape=(None, None))]]]], bool]
     | None = None,
+    given: tuple[
+        Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+        Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+        Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+        Annotated[
+            NDArray[numpy.float32], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+    ]
+    | None = None,
 ) -> tuple[
     Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None))],
     Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None))],

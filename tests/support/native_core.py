@@ -47,7 +47,19 @@ def native_recipe(core, recipe):
     return core.ChainRecipe(**{**fields, "objective": OBJECTIVES[recipe.objective][0]})
 
 
-def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=None, round_trees=None, round_done=None):
+def train(
+    core,
+    sample,
+    counts,
+    recipe,
+    *,
+    seeds=(99,),
+    threads=1,
+    evaluation=None,
+    round_trees=None,
+    round_done=None,
+    given=None,
+):
     """Train chains in the native core; return feature, threshold, parent, leaf, count and losses."""
     return core.train(
         [[core.Sample(*sample, counts)]],
@@ -59,4 +71,5 @@ def train(core, sample, counts, recipe, *, seeds=(99,), threads=1, evaluation=No
         losses=evaluation is not None,
         round_trees=round_trees or recipe.trees,
         round_done=round_done,
+        given=given,
     )

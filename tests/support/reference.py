@@ -329,8 +329,20 @@ def choose_leafwise_tree(scores):
     return features, thresholds, parents, leaf
 
 
-def train(bins, y, weight, keys, recipe, seed):
-    """Train one chain: F(t) = (1 - gamma * rate) F(t - 1) + rate * h(t)."""
+def leaves_of(bins, features, thresholds, parents):
+    """Return the leaf of each row in a tree."""
+    leaf = np.zeros(len(bins), dtype=int)
+    for split, (f, t) in enumerate(zip(features, thresholds, strict=True)):
+        above = bins[:, f] > t
+        if len(parents):
+            leaf[(leaf == parents[split]) & above] = split + 1
+        else:
+            leaf |= above.astype(int) << split
+    return leaf
+
+
+def train(bins, y, weight, keys, recipe, seed, given=None):
+    """Train one chain: F(t) = (1 - gamma * rate) F(t - 1) + rate * h(t); it begins with the trees of a given one."""
     n, rate = len(y), recipe.learning_rate
     start = np.array(recipe.start)
     moved = np.zeros((n, recipe.outputs))  # the score without its start value
@@ -361,8 +373,13 @@ def train(bins, y, weight, keys, recipe, seed):
         scores = Scores(
             recipe, bins, integers, drawn_weight, in_sample, importance, recipe.l2 * part, deviation, part, seed, tree
         )
-        choose = choose_leafwise_tree if recipe.leaves else choose_symmetric_tree
-        features, thresholds, parents, leaf = choose(scores)
+        is_given = given is not None and tree < len(given.leaf)
+        if is_given:
+            features, thresholds, parents = given.feature[tree], given.threshold[tree], given.parent[tree]
+            leaf = leaves_of(bins, features, thresholds, parents)
+        else:
+            choose = choose_leafwise_tree if recipe.leaves else choose_symmetric_tree
+            features, thresholds, parents, leaf = choose(scores)
         n_leaves = recipe.leaves or 1 << recipe.depth
         sums = np.array([gradient[leaf == number].sum(axis=0) for number in range(n_leaves)])
         sizes = np.array([drawn_weight[leaf == number].sum() for number in range(n_leaves)])
@@ -376,11 +393,14 @@ def train(bins, y, weight, keys, recipe, seed):
             ordered, pushed = in_order(pairs, totals, values[:, 0] - noise_values)
             values[:, 0] = ordered + sums_of_sets(pairs, totals * noise_values) / sums_of_sets(pairs, totals)
             share = totals / sums_of_sets(pushed, totals)
+        is_of_other_rows = is_given and not np.allclose(values, given.leaf[tree], rtol=1e-3, atol=1e-5)
+        values = given.leaf[tree] if is_given else values
         decay = 1 - recipe.shrink * rate
         moved = decay * moved + values[leaf]
         one_copy = np.minimum(drawn_weight, 1.0)  # a weight above one counts merged copies, of which the others stay
         without_row = -rate * mean_gradient(sums[leaf, 0] - one_copy * raw[:, 0], sizes[leaf] - one_copy + recipe.l2)
-        leave_one_out = decay * leave_one_out + values[leaf, 0] - share[leaf] * (unordered[leaf] - without_row)
+        own_influence = 0.0 if is_of_other_rows else share[leaf] * (unordered[leaf] - without_row)
+        leave_one_out = decay * leave_one_out + values[leaf, 0] - own_influence
         chain.feature.append(features)
         chain.threshold.append(thresholds)
         chain.parent.append(parents)

@@ -21,6 +21,7 @@ from epiboost._estimators.training.stopping import StoppingOptions
 from epiboost._estimators.training_rows import GivenRows, RowReader, TrainingRows, evaluation_parts, is_collection
 from epiboost._estimators.uncertainty_model import UncertaintyModel
 from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints, resolve_constraints
+from epiboost._estimators.warm_start import EarlierFit
 from epiboost._inputs.class_weights import ClassWeight
 from epiboost._inputs.schema import CheckedTable, row_index
 from epiboost._inputs.sparse_table import SparseTable, SparseZeros
@@ -70,6 +71,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
         sparse_zeros: SparseZeros = "values",
+        warm_start: bool = False,
         n_jobs: int | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -101,6 +103,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.engine_params = engine_params
         self.categorical_features = categorical_features
         self.sparse_zeros = sparse_zeros
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -146,8 +149,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         NumbersAsTextWarning
             If "auto" takes a text column as categories in which nearly all values are numbers.
         """
-        for name in ("forest_", "out_of_fold_", "reference_rows_", "history_"):  # if training fails, it is not fitted
-            self.__dict__.pop(name, None)
+        earlier = EarlierFit.of(self, self._checked_engine(), self._recipe()) if self.warm_start else None
+        if earlier is None:  # if training fails, the model is not fitted; one that is continued stays as it was
+            for name in ("forest_", "out_of_fold_", "reference_rows_", "history_"):
+                self.__dict__.pop(name, None)
         start = time.perf_counter()
         if y is None:
             message = f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
@@ -157,7 +162,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         engine = self._checked_engine()
         evaluation = evaluation_parts(eval_set)
         stopping = self._stopping_options(has_eval_set=evaluation is not None)
-        rows = self._read_rows(GivenRows(X, y, sample_weight, evaluation, groups), engine)
+        if earlier is not None and stopping.wanted:
+            message = "warm_start adds as many trees as are asked for; set early_stopping=False to continue"
+            raise ValueError(message)
+        rows = self._read_rows(GivenRows(X, y, sample_weight, evaluation, groups), engine, earlier)
         if len(rows.data.X) < _MIN_ROWS:
             n_rows = len(rows.data.X)
             message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
@@ -169,13 +177,14 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         training = EnsembleTraining(
             engine=engine,
             recipe=replace(recipe, constraints=constraints),
-            seed=draw_seed(self.random_state),
+            seed=draw_seed(self.random_state) if earlier is None else earlier.beginning.seed,
             folds=self.out_of_fold,
             keep_folds=self.keep_folds,
             stopping=stopping,
             callbacks=tuple(callbacks),
             n_reference_rows=self.reference_rows,
             verbose=int(self.verbose),
+            earlier=earlier,
         )
         target, n_scores, handed_over = rows.target, _n_scores(rows.data.n_classes), [rows]
         del rows  # the engine gets the only reference, so that it can free a large table
@@ -189,6 +198,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.history_ = trained.history
         self.forest_ = trained.forest
         self.capacity_ = capacity
+        self.beginning_ = ensemble.beginning
         if ensemble.chosen is not None:
             max_bytes = n_scores * capacity.tree_bytes * int(self.forest_.n_trees.sum())
             max_bytes += 0 if measured is None else measured.predicted.nbytes
@@ -233,10 +243,15 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         """Return the uncertainty of a table that the schema has read."""
         return self._posterior_of(table).uncertainty()
 
-    def _read_rows(self, given: GivenRows, engine: Engine) -> TrainingRows:
+    def _read_rows(self, given: GivenRows, engine: Engine, earlier: EarlierFit | None = None) -> TrainingRows:
         """Return what `fit` was given as schema, target and dataset."""
         reader = RowReader(
-            self._target_type, self.categorical_features, type(self).__name__, self.class_weight, self.sparse_zeros
+            self._target_type,
+            self.categorical_features,
+            type(self).__name__,
+            self.class_weight,
+            self.sparse_zeros,
+            earlier,
         )
         if is_collection(given.X):
             return reader.read_partitions(given, engine, str(self.engine), self.max_bins)

@@ -13,6 +13,7 @@ from epiboost._estimators.out_of_fold.file import to_file as out_of_fold_to_file
 from epiboost._estimators.provenance import Provenance
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.training.history import TrainingHistory
+from epiboost._estimators.warm_start import Beginning
 from epiboost._files.requirements import require_facts
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
@@ -40,6 +41,7 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "training": None if model.provenance_ is None else model.provenance_.to_header(),
         "out_of_fold": measured,
         "history": history,
+        "beginning": None if model.beginning_ is None else model.beginning_.to_header(),
         **schema,
     }
     return header, {**trees, **columns, **measurements, **reference, **losses, **model.target_.to_file()}
@@ -95,6 +97,7 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
         "prefixes_": in_use,
         "out_of_fold_": measured,
         "reference_rows_": ReferenceRows.from_file(arrays, schema.n_codes or (0,) * schema.n_features),
+        "beginning_": Beginning.from_header(header.get("beginning")),
         "provenance_": Provenance.from_header(header.get("training")),
         "history_": TrainingHistory.from_file(header.get("history"), arrays),
     }

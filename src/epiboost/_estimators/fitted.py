@@ -7,6 +7,7 @@ from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.provenance import Provenance
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.training.history import TrainingHistory
+from epiboost._estimators.warm_start import Beginning
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
@@ -24,6 +25,7 @@ class FittedAttributes:
     prefixes_: tuple[int, ...] | None
     provenance_: Provenance | None
     history_: TrainingHistory | None = None
+    beginning_: Beginning | None
     out_of_fold_: OutOfFold | None = None
     reference_rows_: ReferenceRows | None = None
 

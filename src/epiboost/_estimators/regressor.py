@@ -107,6 +107,9 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
         training raises knowledge uncertainty with the native engine; other engines treat it as missing or guess.
     sparse_zeros : {"values", "missing"}, default="values"
         What entries are that a sparse table does not store: zeros, or missing values. Stored zeros are zeros.
+    warm_start : bool, default=False
+        Whether `fit` continues the chains of a model that is fitted already, up to ``n_estimators`` trees (native
+        engine). On the same rows the model is the one that is trained with all trees at once.
     n_jobs : int or "dask", optional
         Number of threads; None is all cores. ``"dask"`` trains members on the workers of the Dask cluster in use
         (native engine). The result does not depend on it, except for the last digits of XGBoost's in memory.
@@ -204,6 +207,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
         engine_params: Mapping[str, Any] | None = None,
         categorical_features: str | Sequence[str | int] | None = "auto",
         sparse_zeros: SparseZeros = "values",
+        warm_start: bool = False,
         n_jobs: int | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -236,6 +240,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
             engine_params=engine_params,
             categorical_features=categorical_features,
             sparse_zeros=sparse_zeros,
+            warm_start=warm_start,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,

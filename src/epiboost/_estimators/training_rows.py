@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from epiboost._estimators.warm_start import EarlierFit
 from epiboost._inputs.class_weights import ClassWeight, check_class_weight, class_weights
 from epiboost._inputs.dask_collections import dask_kind, require_in_memory
 from epiboost._inputs.dataset import Dataset
@@ -71,6 +72,8 @@ class RowReader:
         The parameter of a classifier.
     sparse_zeros : {"values", "missing"}
         What entries are that a sparse table does not store.
+    earlier : EarlierFit or None
+        A model that is continued, whose columns and classes stay.
     """
 
     target_type: type[Target]
@@ -78,6 +81,7 @@ class RowReader:
     owner: str
     class_weight: ClassWeight = None
     sparse_zeros: SparseZeros = "values"
+    earlier: EarlierFit | None = None
 
     def __post_init__(self) -> None:
         """Check the weights of the classes."""
@@ -88,17 +92,12 @@ class RowReader:
         if "dask" in sys.modules:
             for name, column in (("y", given.y), ("sample_weight", given.sample_weight)):
                 require_in_memory(column, name, "compute it, or give X as a Dask collection too")
-        schema, table = ColumnSchema.fit(
-            given.X,
-            categorical_features=self.categorical_features,
-            owner=self.owner,
-            sparse_zeros=self.sparse_zeros,
-        )
+        schema, table = self._read_table(given.X)
         n_rows = len(table)
         table, y, weight, kept = _positive_rows(table, self.target_type.check(given.y), given.sample_weight)
-        if len(table) < n_rows:
+        if len(table) < n_rows and self.earlier is None:
             schema, table = schema.without_unused(table)
-        target = self.target_type.fit(y)
+        target = self.target_type.fit(y) if self.earlier is None else self.earlier.target
         evaluation = None if given.evaluation is None else _read_evaluation_rows(schema, target, *given.evaluation)
         encoded = target.encode(y)
         if self.class_weight is not None and isinstance(target, Classes):
@@ -109,10 +108,21 @@ class RowReader:
         data = Dataset(table, encoded, weight, target.n_classes, target.objective, evaluation, schema.n_codes)
         return TrainingRows(schema, target, data, kept, _check_groups(given.groups, n_rows))
 
+    def _read_table(self, X: Table) -> tuple[ColumnSchema, AnyArray]:
+        """Return the schema and the table as floats."""
+        if self.earlier is not None:
+            return self.earlier.schema, self.earlier.schema.transform(X)
+        return ColumnSchema.fit(
+            X, categorical_features=self.categorical_features, owner=self.owner, sparse_zeros=self.sparse_zeros
+        )
+
     def read_partitions(self, given: GivenRows, engine: Engine, engine_name: str, max_bins: int) -> TrainingRows:
         """Read a Dask collection."""
         if given.groups is not None:
             message = "groups are for tables in memory, not for Dask collections"
+            raise ValueError(message)
+        if self.earlier is not None:
+            message = "warm_start continues on tables in memory, not on Dask collections"
             raise ValueError(message)
         if self.class_weight is not None:
             message = "class_weight is for tables in memory; give a Dask collection sample_weight instead"

@@ -50,6 +50,11 @@ class FeatureRanges:
         found: AnyArray = (low > X) | (high < X) | (np.isnan(X) & ~self.missing)
         return found
 
+    def joined(self, other: "FeatureRanges") -> "FeatureRanges":
+        """Return the ranges of the rows of both."""
+        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
+        return FeatureRanges(low, high, self.missing | other.missing)
+
     def to_file(self) -> dict[str, AnyArray]:
         """Return the arrays of a model file."""
         return {"ground_low": self.low, "ground_high": self.high, "ground_gaps": self.missing}

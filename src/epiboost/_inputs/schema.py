@@ -231,14 +231,18 @@ class ColumnSchema:
         return replace(self, categories=categories), table
 
     def with_ranges(self, table: AnyArray | SparseTable) -> Self:
-        """Return the schema with the ranges of the training rows, shape (n, features)."""
+        """Return the schema with the ranges of the training rows, shape (n, features), beside those that it has."""
+        ranges = self._ranges_of(table)
+        return replace(self, ranges=ranges if self.ranges is None else self.ranges.joined(ranges))
+
+    def _ranges_of(self, table: AnyArray | SparseTable) -> FeatureRanges:
         if isinstance(table, SparseTable):
-            return replace(self, ranges=FeatureRanges(*table.ranges()))
+            return FeatureRanges(*table.ranges())
         low, high = (np.asarray(found, dtype=np.float64) for found in (np.fmin.reduce(table), np.fmax.reduce(table)))
         missing = np.isnan(np.minimum.reduce(table))  # passes a missing value on, without a copy
         is_categorical = self.is_categorical
         low[is_categorical] = high[is_categorical] = np.nan
-        return replace(self, ranges=FeatureRanges(low, high, missing | is_categorical))
+        return FeatureRanges(low, high, missing | is_categorical)
 
     def estimator_attributes(self) -> dict[str, Any]:
         """Return the fitted attributes of an estimator: the schema, and what scikit-learn calls its parts."""

@@ -212,6 +212,29 @@ def fit_subsets(
 
 
 @runtime_checkable
+class WarmStartEngine(Engine, Protocol):
+    """An engine that adds trees to the chains of a forest."""
+
+    def continue_fit(
+        self, data: Dataset, specs: Sequence[MemberSpec], forest: Forest, progress: Progress, *, same_rows: bool
+    ) -> Forest:
+        """Add trees to the chains of a forest.
+
+        Parameters
+        ----------
+        data : Dataset
+            With the columns, codes and classes of the earlier training.
+        specs : sequence of MemberSpec
+            One per chain, with the seeds of the earlier training and the number of all trees.
+        forest : Forest
+            Of this engine.
+        progress : callable
+        same_rows : bool
+            Whether the rows are those of the earlier training. Then the result is that of training all trees at once.
+        """
+
+
+@runtime_checkable
 class BinnedEngine(Engine, Protocol):
     """An engine with ``partitions="bins"``, which takes a `BinnedTable` as the table of its dataset."""
 

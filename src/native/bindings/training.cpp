@@ -179,11 +179,34 @@ nb::list scores_of(const std::vector<EvaluationScores>& evaluated, int outputs) 
     return all;
 }
 
+using GivenArrays =
+    std::tuple<Array<std::uint16_t, 3>, Array<std::uint8_t, 3>, Array<std::uint8_t, 3>, Array<float, 4>>;
+
+// Trees with which the chains begin: feature, threshold, parent and leaf, as `train` returns them.
+GivenTrees given_trees(const GivenArrays& arrays, std::size_t members, const ChainRecipe& recipe, std::size_t columns) {
+    const auto& [feature, threshold, parent, leaf] = arrays;
+    const std::size_t trees = feature.shape(1);
+    const auto splits = static_cast<std::size_t>(recipe.splits());
+    const auto has_shape = [&](const auto& array, std::size_t width) {
+        return array.shape(0) == members && array.shape(1) == trees && array.shape(2) == width;
+    };
+    if (trees > static_cast<std::size_t>(recipe.trees) || !has_shape(feature, splits) || !has_shape(threshold, splits) ||
+        !has_shape(parent, recipe.is_symmetric() ? 0 : splits) ||
+        !has_shape(leaf, static_cast<std::size_t>(recipe.leaf_count())) ||
+        leaf.shape(3) != static_cast<std::size_t>(recipe.outputs)) {
+        throw std::invalid_argument("given: trees must have the shape of those that are trained, and not be more");
+    }
+    const bool in_table =
+        std::all_of(feature.data(), feature.data() + feature.size(), [&](std::uint16_t column) { return column < columns; });
+    if (!in_table) throw std::invalid_argument("given: features must be columns of the samples");
+    return {static_cast<int>(trees), span_of(feature), span_of(threshold), span_of(parent), span_of(leaf)};
+}
+
 TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& samples,
                             const std::vector<std::vector<const Sample*>>& evaluations,
                             const std::vector<const ChainRecipe*>& recipes, const std::vector<Array<std::uint64_t, 1>>& seeds,
                             int threads, Progress progress, bool losses_wanted, int round_trees,
-                            std::optional<RoundDone> round_done) {
+                            std::optional<RoundDone> round_done, const std::optional<GivenArrays>& given) {
     if (round_trees < 1) throw std::invalid_argument("round_trees must be at least 1");
     const std::vector<Problem> problems = problems_of(samples, evaluations, recipes, seeds);
     const ChainRecipe& recipe = *recipes[0];
@@ -199,6 +222,8 @@ TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& sampl
     NewArray<std::int32_t, 1> count({members});
     NewArray<double, 2> losses({members, losses_wanted ? trees : 0});
     std::fill_n(losses.data.get(), losses.size, std::nan(""));  // remains for trees that are not grown, and chains without evaluation rows
+    GivenTrees begin;
+    if (given) begin = given_trees(*given, members, recipe, samples[0][0]->table.columns);
     std::exception_ptr failure;
     bool finished = false;
     {
@@ -227,7 +252,7 @@ TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& sampl
             };
         }
         finished = train(problems, threads, monitor,
-                         {feature.span(), threshold.span(), parent.span(), leaf.span(), count.span(), losses.span()}, rounds);
+                         {feature.span(), threshold.span(), parent.span(), leaf.span(), count.span(), losses.span(), begin}, rounds);
     }
     if (failure) std::rethrow_exception(failure);
     if (!finished) throw std::runtime_error("training was stopped");
@@ -277,7 +302,8 @@ void bind_training(nb::module_& module) {
                       const Array<std::int32_t, 1>&>(),
              "bins"_a, "y"_a, "weight"_a, "keys"_a, "bin_counts"_a);
     module.def("train", &train_members, "samples"_a, "evaluations"_a, "recipes"_a, "seeds"_a, "threads"_a, "progress"_a,
-               "losses"_a = false, "round_trees"_a = std::numeric_limits<int>::max(), "round_done"_a = nb::none());
+               "losses"_a = false, "round_trees"_a = std::numeric_limits<int>::max(), "round_done"_a = nb::none(),
+               "given"_a = nb::none());
     module.def("langevin_noise", &langevin_noise, "seed"_a, "tree"_a, "keys"_a, "output"_a);
 }
 

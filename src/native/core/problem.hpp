@@ -72,6 +72,15 @@ struct ChainRecipe {
     int leaf_count() const { return is_symmetric() ? 1 << depth : leaves; }
 };
 
+// Trees with which chains begin, see `TreeArrays`; they are not grown again.
+struct GivenTrees {
+    int trees = 0;                            // per chain
+    std::span<const std::uint16_t> feature;   // (members, trees, splits), and so on
+    std::span<const std::uint8_t> threshold;
+    std::span<const std::uint8_t> parent;
+    std::span<const float> leaf;
+};
+
 // Trees of all chains. A symmetric tree has one split per level, a leaf-wise tree one per leaf but the first (core/leaves.hpp).
 struct TreeArrays {
     std::span<std::uint16_t> feature;   // (members, trees, splits)
@@ -80,6 +89,7 @@ struct TreeArrays {
     std::span<float> leaf;              // (members, trees, leaves, outputs)
     std::span<std::int32_t> count;      // (members): number of trees grown
     std::span<double> evaluation;       // (members, trees): losses on the evaluation table; empty without one
+    GivenTrees given;
 };
 
 }  // namespace epiboost

@@ -6,7 +6,9 @@
 //   growers       the splits, from histograms: symmetric_grower level by level, leafwise_grower leaf by leaf
 //   leaf_values   from the unrounded gradients of all rows
 //   monotone      leaf values in the order that constraints ask for, if there are any
-// Then the score of every row is updated with the value of its leaf. All sums are of integers and all maxima are exact, so
+// Then the score of every row is updated with the value of its leaf. Trees that are given are not grown: their gradients and leaf
+// sums are computed anew, so that all state of the chain is as it was when they were grown. All sums are of integers and all
+// maxima are exact, so
 // the number of threads and the order of rows do not change the result.
 #pragma once
 
@@ -37,6 +39,7 @@ struct ChainOutput {
     std::uint8_t* parent;  // null for symmetric trees
     float* leaf;
     double* evaluation;  // null if the loss is not measured
+    int given;           // number of trees that are there already
 };
 
 // What a chain carries from tree to tree. Everything else is computed anew for each tree, from its number and the seed.
@@ -81,10 +84,10 @@ class Chain {
             const float* mean_scores = state_.leave_one_out.empty() ? state_.scores.data() : state_.leave_one_out.data();
             gradients_.compute(group, tree, scores(tree), mean_scores);
             group.barrier();
-            sample_.prepare(group, tree, gradients_);
+            if (!is_given(tree)) sample_.prepare(group, tree, gradients_);
             if (group.rank == 0) leaf_values_.set_scale(gradients_);
-            if (!grow(group, tree, monitor, polls)) return;
-            leaf_values_.sum(group, gradients_, splits(group));
+            if (!(is_given(tree) ? restore(group, tree, monitor, polls) : grow(group, tree, monitor, polls))) return;
+            leaf_values_.sum(group, gradients_, splits(group, tree));
             group.barrier();
             update_scores(group, tree);
             if (output_.evaluation != nullptr && context_.evaluation_table) evaluate(group, tree);
@@ -95,6 +98,22 @@ class Chain {
   private:
     using AnyGrower = std::variant<std::monostate, SymmetricGrower<Layout>, LeafwiseGrower<Layout>>;
 
+    bool is_given(int tree) const { return tree < output_.given; }
+
+    // Reads the splits of a given tree. Returns false if the caller wants to stop, as `grow`.
+    bool restore(ThreadGroup group, int tree, TrainingMonitor& monitor, bool polls) {
+        if (polls) monitor.poll();
+        if (group.rank == 0) {
+            stop_ = monitor.stopped();
+            const auto count = static_cast<std::size_t>(recipe_.splits());
+            std::copy_n(output_.feature + tree * count, count, given_.feature);
+            std::copy_n(output_.threshold + tree * count, count, given_.threshold);
+            if (output_.parent != nullptr) std::copy_n(output_.parent + tree * count, count, given_.parent);
+        }
+        group.barrier();
+        return !stop_;
+    }
+
     bool grow(ThreadGroup group, int tree, TrainingMonitor& monitor, bool polls) {
         if (auto* symmetric = std::get_if<SymmetricGrower<Layout>>(&grower_)) {
             return symmetric->grow(group, tree, sample_, monitor, polls);
@@ -102,7 +121,8 @@ class Chain {
         return std::get<LeafwiseGrower<Layout>>(grower_).grow(group, tree, sample_, monitor, polls);
     }
 
-    const Splits& splits(ThreadGroup group) const {
+    const Splits& splits(ThreadGroup group, int tree) const {
+        if (is_given(tree)) return given_;
         if (const auto* symmetric = std::get_if<SymmetricGrower<Layout>>(&grower_)) return symmetric->splits(group);
         return std::get<LeafwiseGrower<Layout>>(grower_).splits(group);
     }
@@ -132,31 +152,36 @@ class Chain {
 
     void update_scores(ThreadGroup group, int tree) {
         LeafValues::Result leaves = leaf_values_.result();
-        const MonotoneLeaves changed = make_monotone(recipe_, splits(group), leaves);
+        const MonotoneLeaves changed = make_monotone(recipe_, splits(group, tree), leaves);
         const float scale = static_cast<float>(1.0 / decay_after(tree + 1));
-        if (group.rank == 0) store_tree(tree, splits(group), leaves.value);
-        if (!state_.leave_one_out.empty()) update_leave_one_out(group, leaves, changed, scale, scores(tree));
+        const bool trained_on_rows = !is_given(tree) || take_given_values(tree, leaves.value);
+        if (group.rank == 0 && !is_given(tree)) store_tree(tree, splits(group, tree), leaves.value);
+        if (!state_.leave_one_out.empty() && trained_on_rows) update_leave_one_out(group, leaves, changed, scale, scores(tree));
         const std::size_t count = leaves.weight.size();
         std::vector<float> steps(leaves.value.size());  // by output, in the units of the stored scores
         for (std::size_t leaf = 0; leaf < count; ++leaf) {
             for (int k = 0; k < recipe_.outputs; ++k) steps[k * count + leaf] = scale * leaves.value[leaf * recipe_.outputs + k];
         }
         for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
-            update_block(leaf_values_.leaf() + b * block, steps, state_.scores.data() + b * block, rows_);
+            update_block(leaf_values_.leaf() + b * block, steps, recipe_.outputs, state_.scores.data() + b * block, rows_);
+            if (!state_.leave_one_out.empty() && !trained_on_rows) {
+                update_block(leaf_values_.leaf() + b * block, steps, 1, state_.leave_one_out.data() + b * block, rows_);
+            }
         }
         if (!context_.evaluation_table) return;
         const Table& table = *context_.evaluation_table;
-        const Splits& splits = this->splits(group);
+        const Splits& splits = this->splits(group, tree);
         std::uint8_t leaf[block];
         for (std::size_t b = group.begin(block_losses_.size()); b < group.end(block_losses_.size()); ++b) {
             splits.find_leaves_of(table, b * block, 1, recipe_, leaf);
-            update_block(leaf, steps, state_.evaluation_scores.data() + b * block, padded(table.rows));
+            update_block(leaf, steps, recipe_.outputs, state_.evaluation_scores.data() + b * block, padded(table.rows));
         }
     }
 
-    void update_block(const std::uint8_t* leaf, const std::vector<float>& steps, float* scores, std::size_t stride) const {
+    void update_block(const std::uint8_t* leaf, const std::vector<float>& steps, int outputs, float* scores,
+                      std::size_t stride) const {
         const int leaves = recipe_.leaf_count();
-        for (int k = 0; k < recipe_.outputs; ++k) {
+        for (int k = 0; k < outputs; ++k) {
             float found[block];
             look_up(steps.data() + k * leaves, leaves, leaf, found);
             float* __restrict score = scores + k * stride;
@@ -210,6 +235,15 @@ class Chain {
         }
     }
 
+    // Replaces leaf values by those of a given tree. Returns whether they are the same: then the tree was trained on these rows.
+    // Otherwise the rows have had no influence on it, and their leave-one-out score takes the same step as their score.
+    bool take_given_values(int tree, std::vector<float>& value) const {
+        const float* given = output_.leaf + static_cast<std::size_t>(tree) * value.size();
+        const bool are_same = std::equal(value.begin(), value.end(), given);
+        std::copy_n(given, value.size(), value.begin());
+        return are_same;
+    }
+
     void store_tree(int tree, const Splits& splits, const std::vector<float>& value) {
         const auto count = static_cast<std::size_t>(recipe_.splits());
         std::copy_n(splits.feature, count, output_.feature + tree * count);
@@ -249,6 +283,8 @@ class Chain {
     AnyGrower grower_;
     LeafValues leaf_values_;
     std::vector<double> block_losses_;
+    Splits given_;  // of the current tree, if it is given
+    bool stop_ = false;
 };
 
 }  // namespace epiboost

@@ -55,7 +55,7 @@ void poll_until_done(TrainingMonitor& monitor, const std::atomic<int>& busy) {
     }
 }
 
-// Marks the trees of a member as not grown: they have no splits and values of zero.
+// Marks the trees of a member as not grown: they have no splits and values of zero. It begins with those that are given.
 void clear(const TreeArrays& trees, const ChainRecipe& recipe, std::size_t member) {
     const std::size_t first = member * recipe.trees;
     const auto splits = static_cast<std::size_t>(recipe.splits());
@@ -64,6 +64,14 @@ void clear(const TreeArrays& trees, const ChainRecipe& recipe, std::size_t membe
     std::fill_n(trees.threshold.data() + first * splits, recipe.trees * splits, std::uint8_t{255});
     std::fill_n(trees.leaf.data() + first * leaf_values, recipe.trees * leaf_values, 0.0f);
     if (!recipe.is_symmetric()) std::fill_n(trees.parent.data() + first * splits, recipe.trees * splits, no_leaf);
+    const GivenTrees& given = trees.given;
+    const auto copy = [&](const auto& from, auto* to, std::size_t size) {
+        if (given.trees > 0) std::copy_n(from.data() + member * given.trees * size, given.trees * size, to + first * size);
+    };
+    copy(given.feature, trees.feature.data(), splits);
+    copy(given.threshold, trees.threshold.data(), splits);
+    if (!recipe.is_symmetric()) copy(given.parent, trees.parent.data(), splits);
+    copy(given.leaf, trees.leaf.data(), leaf_values);
 }
 
 // Destination of a member's trees.
@@ -75,7 +83,8 @@ ChainOutput output_of(const TreeArrays& trees, const ChainRecipe& recipe, std::s
             trees.threshold.data() + first * splits,
             recipe.is_symmetric() ? nullptr : trees.parent.data() + first * splits,
             trees.leaf.data() + first * leaf_values,
-            trees.evaluation.empty() ? nullptr : trees.evaluation.data() + first};
+            trees.evaluation.empty() ? nullptr : trees.evaluation.data() + first,
+            trees.given.trees};
 }
 
 // Trains members in parallel with one thread each. The calling thread polls the monitor until the last one is done.

@@ -17,6 +17,7 @@ from epiboost._estimators.training.rounds import Callback, RoundObserver
 from epiboost._estimators.training.run import Trained, TrainingRun
 from epiboost._estimators.training.stopping import StoppingOptions, hold_out
 from epiboost._estimators.training_rows import TrainingRows
+from epiboost._estimators.warm_start import Beginning, EarlierFit, fingerprint
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.sparse_table import SparseTable
 from epiboost._progress import progress_bar
@@ -41,6 +42,8 @@ class TrainedEnsemble:
         Which of the rows that `fit` was given were trained on.
     n_rows : int
         Their number.
+    beginning : Beginning
+        For continued training.
     """
 
     trained: Trained
@@ -49,6 +52,7 @@ class TrainedEnsemble:
     chosen: ChosenRows | None
     kept: AnyArray
     n_rows: int
+    beginning: Beginning
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +72,8 @@ class EnsembleTraining:
     n_reference_rows : int
         Largest number of training rows that the model keeps.
     verbose : int
+    earlier : EarlierFit or None
+        An ensemble that is to be continued.
     """
 
     engine: Engine
@@ -79,10 +85,14 @@ class EnsembleTraining:
     callbacks: Sequence[Callback]
     n_reference_rows: int
     verbose: int
+    earlier: EarlierFit | None = None
 
     def __call__(self, handed_over: list[TrainingRows]) -> TrainedEnsemble:
         """Train on the only entry of a list, which is emptied, so that the engine can free a large table."""
         rows = handed_over.pop()
+        beginning = Beginning(self.seed, fingerprint(rows.data))
+        if self.earlier is not None:
+            return self._continued(rows, self.earlier, beginning)
         held_out = None
         if self.stopping.validation_fraction is not None:
             held_out = hold_out(rows, self.stopping.fraction, self.seed)
@@ -107,15 +117,30 @@ class EnsembleTraining:
         trained = self._run(rows, capacity, plan, stopped_by)
         if history is not None:
             trained = replace(trained, history=history)
-        return TrainedEnsemble(trained, capacity, schema, chosen, kept, n_rows)
+        return TrainedEnsemble(trained, capacity, schema, chosen, kept, n_rows, beginning)
+
+    def _continued(self, rows: TrainingRows, earlier: EarlierFit, beginning: Beginning) -> TrainedEnsemble:
+        """Add trees to an earlier ensemble, whose seed is that of this training."""
+        earlier = earlier.of_rows(beginning)
+        options = OutOfFoldOptions(self.folds, self.keep_folds, rows.groups, rows.kept)
+        plan = plan_for(options, self.recipe, rows.data) if earlier.same_rows else None
+        schema = rows.schema.with_ranges(rows.data.X)
+        chosen, capacity = self._chosen_rows(rows, schema), earlier.continued_capacity(self.recipe)
+        trained = self._run(rows, capacity, plan, None, earlier)
+        return TrainedEnsemble(trained, capacity, schema, chosen, rows.kept, len(rows.data.X), beginning)
 
     def _run(
-        self, rows: TrainingRows, capacity: Capacity, plan: OutOfFoldPlan | None, stopped_by: StoppingRows | None
+        self,
+        rows: TrainingRows,
+        capacity: Capacity,
+        plan: OutOfFoldPlan | None,
+        stopped_by: StoppingRows | None,
+        earlier: EarlierFit | None = None,
     ) -> Trained:
         recipe = self.recipe.with_capacity(capacity)
         log_every = self.verbose if self.verbose > 1 else 0
         observer = RoundObserver(rows.data, recipe, plan, stopped_by, self.callbacks, log_every)
-        run = TrainingRun(self.engine, recipe, self.seed, plan, self.keep_folds and plan is not None, observer)
+        run = TrainingRun(self.engine, recipe, self.seed, plan, self.keep_folds and plan is not None, observer, earlier)
         with progress_bar("Training", enabled=self.verbose == 1) as progress:
             return run([rows.data], progress)
 

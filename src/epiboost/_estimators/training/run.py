@@ -1,5 +1,6 @@
 """Trains the members of an ensemble, and the out-of-fold chains beside them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
@@ -10,11 +11,12 @@ from epiboost._estimators.out_of_fold.distinct_rows import DistinctRows, numbers
 from epiboost._estimators.out_of_fold.measurement import OutOfFold, measure, subsets_of
 from epiboost._estimators.training.history import TrainingHistory
 from epiboost._estimators.training.rounds import RoundObserver
+from epiboost._estimators.warm_start import EarlierFit
 from epiboost._inputs.dataset import Dataset
 from epiboost._posterior.knowledge_only import MEAN_ALONE
 from epiboost._progress import Progress
-from epiboost.engines.base import Engine, Forest, fit_subsets
-from epiboost.engines.rounds import fit_rounds
+from epiboost.engines.base import Engine, Forest, Subset, fit_subsets
+from epiboost.engines.rounds import evaluation_rows, fit_rounds, replay
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +53,8 @@ class TrainingRun:
     keep_folds : bool
         Whether the out-of-fold chains are kept.
     observer : RoundObserver
+    earlier : EarlierFit or None
+        An ensemble whose members are continued; out-of-fold chains are trained anew.
     """
 
     engine: Engine
@@ -59,15 +63,16 @@ class TrainingRun:
     plan: OutOfFoldPlan | None
     keep_folds: bool
     observer: RoundObserver
+    earlier: EarlierFit | None = None
 
     def __call__(self, handed_over: list[Dataset], progress: Progress) -> Trained:
         """Train on the only dataset of a list, which is emptied, so that the engine can free a large table."""
         specs, observer = self.recipe.specs(self.seed), self.observer
-        if self.plan is None and not observer.is_needed:
+        if self.plan is None and not observer.is_needed and self.earlier is None:
             return Trained(self.engine.fit(handed_over.pop(), specs, progress), None, self.recipe.prefixes, None)
         data = handed_over.pop()
         if self.plan is None:
-            (forest,) = fit_rounds(self.engine, data, specs, [], progress, observer.rounds)
+            (forest,) = self._forests(data, [], progress)
             n_used = observer.n_used
             return Trained(forest, None, self._prefixes(forest, n_used), observer.history(n_used))
         return self._with_folds(data, self.plan, progress)
@@ -76,13 +81,10 @@ class TrainingRun:
         if self.keep_folds and not data.n_classes and not self.engine.capabilities.variance:
             message = f"keep_folds=True is for members that predict a distribution; these {MEAN_ALONE}; leave it False"
             raise ValueError(message)
-        observer, specs = self.observer, self.recipe.specs(self.seed)
+        observer = self.observer
         chain_specs = self.recipe.out_of_fold_specs(self.seed, len(plan.trains) + len(plan.extra_trains))
         subsets = subsets_of(plan, chain_specs, evaluated=observer.evaluates_folds)
-        if observer.is_needed:
-            forest, *forests = fit_rounds(self.engine, data, specs, subsets, progress, observer.rounds)
-        else:
-            forest, *forests = fit_subsets(self.engine, data, specs, subsets, progress)
+        forest, *forests = self._forests(data, subsets, progress)
         prefixes = self._prefixes(forest, observer.n_used)
         distinct = DistinctRows.of(plan, numbers_of(data.X), data.y)
         own_plan, own_data = distinct.of_plan(plan), distinct.of_data(data)
@@ -104,6 +106,19 @@ class TrainingRun:
             measured = measured.with_chains(kept)
         n_used = observer.n_used if in_use is None else in_use[-1]
         return Trained(forest, measured.of_rows(distinct.number), in_use, observer.history(n_used))
+
+    def _forests(self, data: Dataset, subsets: Sequence[Subset], progress: Progress) -> Sequence[Forest]:
+        """Return the members and the chains of the subsets."""
+        specs, rounds = self.recipe.specs(self.seed), self.observer.rounds
+        if self.earlier is None:
+            if self.observer.is_needed:
+                return fit_rounds(self.engine, data, specs, subsets, progress, rounds)
+            return fit_subsets(self.engine, data, specs, subsets, progress)
+        members = self.earlier.continued(self.engine, data, specs, progress)
+        folds = fit_subsets(self.engine, data, (), subsets, progress) if subsets else ()
+        if self.observer.is_needed:
+            replay([members, *folds], evaluation_rows(data, specs, subsets), rounds)
+        return [members, *folds]
 
     def _prefixes(self, forest: Forest, n_used: int) -> tuple[int, ...] | None:
         """Return the tree counts of virtual members, or where chains are truncated."""

@@ -19,7 +19,7 @@ from epiboost._encoding.encoding import Encoding
 from epiboost._native import ChainRecipe as NativeRecipe
 from epiboost._native import Sample, native
 from epiboost._progress import Progress, no_progress
-from epiboost._typing import AnyArray, Bytes, Floats
+from epiboost._typing import AnyArray, Bytes, Floats, Floats32
 from epiboost.distributed.members import fan_out
 from epiboost.engines.native.encoded_constraints import encoded_constraints
 from epiboost.engines.native.forest import NativeForest
@@ -159,6 +159,8 @@ class ChainTable:
         Whether each chain is trained on a bootstrap sample of the rows.
     objective : Objective
         Of which scores are parameters.
+    given : (feature, threshold, parent, leaf) or None
+        Trees with which the chains begin, see `Trees`.
     """
 
     tables: tuple[Bytes, ...]
@@ -170,6 +172,7 @@ class ChainTable:
     seeds: AnyArray
     bootstrap: bool
     objective: Objective
+    given: tuple[AnyArray, AnyArray, Bytes, Floats32] | None = None
 
     def samples(self) -> list[Sample]:
         """Return the rows of each order, or the bootstrap sample of each chain, as objects of the native core."""
@@ -193,7 +196,12 @@ class ChainTable:
     def of_chain(self, chain: int) -> "ChainTable":
         """Return the table of one of the chains."""
         table = self.tables[chain % len(self.tables)]
-        return replace(self, tables=(table,), seeds=self.seeds[chain : chain + 1])
+        own = slice(chain, chain + 1)
+        if self.given is None:
+            return replace(self, tables=(table,), seeds=self.seeds[own])
+        feature, threshold, parent, leaf = self.given
+        given = (feature[own], threshold[own], parent[own], leaf[own])
+        return replace(self, tables=(table,), seeds=self.seeds[own], given=given)
 
 
 def chain_table(
@@ -220,6 +228,7 @@ def train_here(tables: list[ChainTable], threads: int, progress: Progress, round
     total = sum(len(table.seeds) * table.recipe.trees for table in tables)
     has_losses = tables[0].evaluation is not None
     round_done = None if rounds is None else _round_callback(rounds, sizes, [table.objective for table in tables])
+    given = tables[0].given  # of the only table, if there is any
     problems = [_problem(tables.pop(0)) for _ in sizes]
     together = native().train(
         *zip(*problems, strict=True),
@@ -228,6 +237,7 @@ def train_here(tables: list[ChainTable], threads: int, progress: Progress, round
         losses=has_losses,
         round_trees=problems[0][2].trees if rounds is None else rounds.trees,
         round_done=round_done,
+        given=given,
     )
     progress(total, total)
     ends = np.cumsum(sizes)[:-1]

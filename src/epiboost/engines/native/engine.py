@@ -12,11 +12,11 @@ from epiboost._boosting.recipe import ON_CLUSTER, MemberSpec, thread_count
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
-from epiboost.engines.base import Capabilities, Subset
+from epiboost.engines.base import Capabilities, Forest, Subset
 from epiboost.engines.native.chains import chain_table, forest_of, train_here, train_on_cluster
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.quick_trees import QuickTrees
-from epiboost.engines.native.rows import bin_evaluation, bin_numbers, bin_rows
+from epiboost.engines.native.rows import bin_evaluation, bin_numbers, bin_rows, rows_for
 from epiboost.engines.rounds import Rounds, evaluation_rows, replay
 
 _MAX_CLASSES = 1024  # the native core keeps the scores of a row on the stack
@@ -82,6 +82,34 @@ class NativeEngine:
             data = replace(data, X=table)
         tasks = [(data, specs)] if specs else []
         return tasks + [(_subset_data(data, subset), subset.specs) for subset in subsets]
+
+    def continue_fit(
+        self, data: Dataset, specs: Sequence[MemberSpec], forest: Forest, progress: Progress, *, same_rows: bool
+    ) -> NativeForest:
+        """Add trees to the chains of a forest; bins, encoding and units of the target stay."""
+        if not isinstance(forest, NativeForest):
+            message = f"engine='native' continues its own chains; the model was trained by another engine: {forest!r}"
+            raise TypeError(message)
+        if (forest.count < forest.feature.shape[1]).any():
+            message = "early stopping has ended the chains at different lengths; they cannot be continued"
+            raise ValueError(message)
+        threads = thread_count(self.n_jobs)
+        if forest.encoding is not None and same_rows:
+            rows = bin_rows(data, specs, threads, residual_function=QuickTrees(specs[0], threads))
+        else:
+            rows = rows_for(forest, data, specs[0].max_bins, threads)
+        evaluation = None if data.evaluation is None else bin_evaluation(data.evaluation, rows, threads)
+        steps = step_sizes(specs[0], rows.objective, float(rows.weight.sum()))
+        if steps.decay != forest.decay:  # another number of rows; all trees of a chain are shrunk alike
+            steps = replace(steps, shrink=(1.0 - forest.decay) / steps.rate)
+        table = replace(
+            chain_table(rows, evaluation, specs, steps),
+            given=(forest.feature, forest.threshold, forest.parent, forest.leaf),
+        )
+        train = train_on_cluster if self.n_jobs == ON_CLUSTER else partial(train_here, threads=threads)
+        (trees,) = train([table], progress=progress)
+        continued = forest_of(trees, rows.bins, rows.objective, steps, n_jobs=self.n_jobs, encoding=rows.encoding)
+        return replace(continued, decay=forest.decay)
 
     def _fit_all(
         self, tasks: list[tuple[Dataset, Sequence[MemberSpec]]], progress: Progress, rounds: Rounds | None = None

@@ -1,7 +1,7 @@
 """Training rows in the form that the native core needs: bins, in canonical order, one table per random order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import numpy as np
@@ -17,6 +17,7 @@ from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.sparse_table import SparseTable
 from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
+from epiboost.engines.native.forest import NativeForest
 
 _MAX_DEVIATIONS = 1e12  # squares of the target must fit single precision
 _STATISTIC_BINS = 63  # target statistics are too noisy for more
@@ -111,6 +112,18 @@ def bin_numeric_rows(data: Dataset, max_bins: int, threads: int, borders: Bins |
     y = data.y[rows]
     objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes)
     return BinnedRows(table.bins, None, objective, [table.codes[rows]], y, weight)
+
+
+def rows_for(forest: NativeForest, data: Dataset, max_bins: int, threads: int) -> BinnedRows:
+    """Return other rows than those of training with the bins, the encoding and the units of a forest.
+
+    Statistics of categories come from the rows of training: the targets of these rows are not part of them.
+    """
+    if forest.encoding is not None:
+        numbers = forest.encoding.transform(data.X)[0]
+        data = replace(data, X=BinnedTable(forest.bins, forest.bins.transform(numbers, threads=threads)), n_codes=())
+    rows = bin_numeric_rows(data, max_bins, threads, forest.bins)
+    return replace(rows, encoding=forest.encoding, objective=forest.objective)
 
 
 def bin_numbers(data: Dataset, max_bins: int, threads: int, borders: Bins | None = None) -> BinnedTable:

@@ -1,0 +1,170 @@
+"""Continued training: an ensemble that is fitted again with more trees begins with those that it has.
+
+On the same rows the result has the bits of an ensemble that was trained with all trees at once: noise depends on the
+number of the tree, and the engine recovers the state of its chains from their trees. Chains that leave out a fold are
+trained anew. On other rows the columns, classes, bins and units of the first training stay, and the new trees learn
+what the earlier ones leave over.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from epiboost._binning.canonical_rows import row_bytes
+from epiboost._boosting.capacity import AUTO, Capacity
+from epiboost._boosting.recipe import MemberSpec, Recipe
+from epiboost._inputs.dataset import Dataset
+from epiboost._inputs.schema import ColumnSchema
+from epiboost._inputs.sparse_table import SparseTable
+from epiboost._inputs.target import Target
+from epiboost._native import native
+from epiboost._progress import Progress
+from epiboost.engines.base import Engine, Forest, WarmStartEngine
+
+_BLOCK_CELLS = 1 << 19  # hashed at once, which bounds memory
+_MODULUS = 1 << 64
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What continued training must know of the training before, beside the trees.
+
+    Attributes
+    ----------
+    seed : int
+        Of the ensemble.
+    rows : int or None
+        Fingerprint of the training rows, see `fingerprint`; None for rows that were not in memory.
+    """
+
+    seed: int
+    rows: int | None
+
+    def to_header(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"seed": self.seed, "rows": None if self.rows is None else f"{self.rows:016x}"}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any] | None) -> "Beginning | None":
+        """Return what `to_header` gave; None for a file that has none."""
+        if header is None:
+            return None
+        return cls(int(header["seed"]), None if header["rows"] is None else int(header["rows"], 16))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EarlierFit:
+    """A fitted model that is to be continued.
+
+    Attributes
+    ----------
+    schema : ColumnSchema
+    target : Target
+    forest : Forest
+    capacity : Capacity
+    beginning : Beginning
+    is_measured : bool
+        Whether it has measurements of out-of-fold chains.
+    same_rows : bool
+        Whether it is continued on the rows of the earlier training.
+    """
+
+    schema: ColumnSchema
+    target: Target
+    forest: Forest
+    capacity: Capacity
+    beginning: Beginning
+    is_measured: bool
+    same_rows: bool = False
+
+    @classmethod
+    def of(cls, model: BaseEstimator, engine: Engine, recipe: Recipe) -> Self | None:
+        """Return what a model continues with; None for a model that is not fitted, and an error if it cannot.
+
+        Parameters
+        ----------
+        model : estimator with ``warm_start=True``
+        engine : Engine
+        recipe : Recipe
+            Of the continued training.
+        """
+        if not isinstance(engine, WarmStartEngine):
+            message = f"engine={model.engine!r} cannot continue training; use engine='native', or warm_start=False"
+            raise ValueError(message)  # noqa: TRY004 (the type is that of a parameter's value)
+        if not hasattr(model, "forest_"):
+            return None
+        if model.beginning_ is None:
+            message = "the model's file is of an earlier version, which cannot be continued; set warm_start=False"
+            raise ValueError(message)
+        earlier = cls(
+            model.schema_,
+            model.target_,
+            model.forest_,
+            model.capacity_,
+            model.beginning_,
+            model.out_of_fold_ is not None,
+        )
+        earlier.continued_capacity(recipe)
+        if recipe.n_chains != len(model.forest_.n_trees):
+            found = len(model.forest_.n_trees)
+            message = f"warm_start continues {found} chains; ensemble and n_members ask for {recipe.n_chains}"
+            raise ValueError(message)
+        return earlier
+
+    def continued_capacity(self, recipe: Recipe) -> Capacity:
+        """Return the capacity of the longer chains; a ValueError if they are shorter or have other trees."""
+        given = {name: getattr(recipe, name) for name in self.capacity.to_header()}
+        n_estimators, n_trees = given.pop("n_estimators"), int(self.forest.n_trees.max())
+        if n_estimators == AUTO or n_estimators < n_trees:
+            message = (
+                f"warm_start continues chains of {n_trees} trees; n_estimators must be a whole number of at least "
+                f"that, say {n_trees + 100}; got {n_estimators!r}"
+            )
+            raise ValueError(message)
+        for name, value in given.items():
+            known = getattr(self.capacity, name)
+            if value not in {AUTO, None, known}:
+                message = f"warm_start continues with {name}={known!r}; got {value!r}; leave it as it was"
+                raise ValueError(message)
+        return replace(self.capacity, n_estimators=int(n_estimators))
+
+    def of_rows(self, beginning: Beginning) -> Self:
+        """Return the same, to be continued on the given rows; warn if measurements are lost by that."""
+        same_rows = beginning.rows is not None and beginning.rows == self.beginning.rows
+        if not same_rows and self.is_measured:
+            message = (
+                "warm_start: X, y or sample_weight are not those of the training before. Its out-of-fold measurements "
+                "do not hold for the continued model: out_of_fold_ is None, and uncertainties are not recalibrated"
+            )
+            warnings.warn(message, stacklevel=5)
+        return replace(self, same_rows=same_rows)
+
+    def continued(self, engine: Engine, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> Forest:
+        """Return the forest with the trees that were added."""
+        if not isinstance(engine, WarmStartEngine):
+            message = f"{engine!r} cannot continue training"
+            raise TypeError(message)
+        return engine.continue_fit(data, specs, self.forest, progress, same_rows=self.same_rows)
+
+
+def fingerprint(data: Dataset) -> int | None:
+    """Return a number that depends on the training rows, not on their order; None for rows that are not in memory.
+
+    >>> X, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.0, 1.0])
+    >>> one = fingerprint(Dataset(X, y, np.ones(2), 0))
+    >>> one == fingerprint(Dataset(X[::-1], y[::-1], np.ones(2), 0)), one == fingerprint(Dataset(X, -y, np.ones(2), 0))
+    (True, False)
+    """
+    table = data.X
+    if not isinstance(table, np.ndarray | SparseTable):
+        return None
+    step, total = max(1, _BLOCK_CELLS // table.shape[1]), 0
+    for first in range(0, len(table), step):
+        rows = slice(first, first + step)
+        content = [row_bytes(np.asarray(table[rows])), row_bytes(np.stack([data.y[rows], data.weight[rows]], axis=1))]
+        total += int(native().hash_rows(np.concatenate(content, axis=1)).sum(dtype=np.uint64))
+    return total % _MODULUS
