@@ -12,7 +12,7 @@ ONES = np.ones(60)
 @every_estimator
 def test_a_malformed_evaluation_set_is_refused(estimator):
     y = TARGETS[estimator]
-    for eval_set in (X, (X,), (X, y, None, None), [(X, y), (X, y)], [X, y], {"X": X, "y": y}, (), [], "ab", 3):
+    for eval_set in (X, (X,), (X, y, None, None, None), [(X, y), (X, y)], [X, y], {"X": X, "y": y}, (), [], "ab", 3):
         with pytest.raises(ValueError, match=r"eval_set must be \(X, y\) or \(X, y, sample_weight\)"):
             small_estimator(estimator).fit(X, y, eval_set=eval_set)
 

@@ -23,6 +23,7 @@ from epiboost._estimators.uncertainty_model import UncertaintyModel
 from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints, resolve_constraints
 from epiboost._estimators.warm_start import EarlierFit
 from epiboost._inputs.class_weights import ClassWeight
+from epiboost._inputs.offset import check_offset, require_matching_offset
 from epiboost._inputs.schema import CheckedTable, row_index
 from epiboost._inputs.sparse_table import SparseTable, SparseZeros
 from epiboost._inputs.target import Target
@@ -116,6 +117,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         eval_set: Table = None,
         groups: Column = None,
         *,
+        offset: Column = None,
         callbacks: Sequence[Callback] = (),
     ) -> Self:
         """Train the ensemble.
@@ -135,8 +137,11 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             are scaled to an average of one.
         eval_set : (X, y) or (X, y, sample_weight), optional
             Rows on which the loss is measured during training; with ``early_stopping``, they say when to stop.
+            (X, y, sample_weight, offset) beside an ``offset``.
         groups : array of shape (n,), optional
             Rows of one group are left out by the same out-of-fold chain, see ``out_of_fold``, and held out together.
+        offset : number or array of shape (n,), optional
+            A known part of the mean of each row, in units of y; the trees learn the rest. Predictions need it too.
         callbacks : sequence of callables, optional
             Each is called with a `TrainingRound` every ten trees or more often; training stops if one returns True.
 
@@ -150,7 +155,9 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             If "auto" takes a text column as categories in which nearly all values are numbers.
         """
         earlier = EarlierFit.of(self, self._checked_engine(), self._recipe()) if self.warm_start else None
-        if earlier is None:  # if training fails, the model is not fitted; one that is continued stays as it was
+        if earlier is not None:
+            require_matching_offset(offset, trained_with_offset=self.trained_with_offset_)
+        else:  # if training fails, the model is not fitted; one that is continued stays as it was
             for name in ("forest_", "out_of_fold_", "reference_rows_", "history_"):
                 self.__dict__.pop(name, None)
         start = time.perf_counter()
@@ -165,7 +172,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         if earlier is not None and stopping.wanted:
             message = "warm_start adds as many trees as are asked for; set early_stopping=False to continue"
             raise ValueError(message)
-        rows = self._read_rows(GivenRows(X, y, sample_weight, evaluation, groups), engine, earlier)
+        rows = self._read_rows(GivenRows(X, y, sample_weight, evaluation, groups, offset), engine, earlier)
         if len(rows.data.X) < _MIN_ROWS:
             n_rows = len(rows.data.X)
             message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
@@ -193,7 +200,10 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         self.__dict__.update(ensemble.schema.estimator_attributes(), target_=target)
         measured = trained.out_of_fold
+        if measured is not None and ensemble.taken_off is not None:
+            measured = measured.with_offset(*ensemble.taken_off)
         self.out_of_fold_ = None if measured is None else measured.of_given_rows(ensemble.kept)
+        self.trained_with_offset_ = offset is not None
         self.prefixes_ = trained.prefixes
         self.history_ = trained.history
         self.forest_ = trained.forest
@@ -202,16 +212,20 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         if ensemble.chosen is not None:
             max_bytes = n_scores * capacity.tree_bytes * int(self.forest_.n_trees.sum())
             max_bytes += 0 if measured is None else measured.predicted.nbytes
-            self.reference_rows_ = ensemble.chosen.measured(self._uncertainty_of, measured, max_bytes=max_bytes)
+            self.reference_rows_ = ensemble.chosen.measured(
+                self._uncertainty_of, trained.out_of_fold, max_bytes=max_bytes
+            )
         self.provenance_ = Provenance(time.perf_counter() - start, ensemble.n_rows)
         return self
 
-    def predict_posterior(self, X: Table) -> Posterior:
+    def predict_posterior(self, X: Table, *, offset: Column = None) -> Posterior:
         """Return the predictive distribution of every member for every row.
 
         Parameters
         ----------
         X : table of shape (n, features)
+        offset : number or array of shape (n,), optional
+            For a model that was trained with one.
 
         Returns
         -------
@@ -219,16 +233,26 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             ``parameters`` has shape (members, n, outputs): mean and variance, or class probabilities.
         """
         self._require_fitted()
-        return self._posterior_of(self.schema_.transform(X), row_index(X))
+        table = self.schema_.transform(X)
+        if offset is None and not self.trained_with_offset_:
+            return self._posterior_of(table, row_index(X))
+        return self._posterior_of(table, row_index(X), self._known_offset(offset, len(table)))
 
-    def _posterior_of(self, table: AnyArray, index: LibraryObject = None) -> Posterior:
+    def _known_offset(self, offset: Column, n_rows: int) -> Floats:
+        """Return a checked offset; an error if the model was trained without one, or needs one."""
+        require_matching_offset(offset, trained_with_offset=self.trained_with_offset_)
+        return check_offset(offset, n_rows, 1)
+
+    def _posterior_of(self, table: AnyArray, index: LibraryObject = None, offset: Floats | None = None) -> Posterior:
         """Return the posterior of a table that the schema has read."""
-        return self._posterior(predict_table(self.forest_, table, prefixes=self.prefixes_), index)
+        return self._posterior(predict_table(self.forest_, table, prefixes=self.prefixes_), index, offset)
 
-    def _posterior(self, parameters: Floats, index: LibraryObject = None) -> Posterior:
+    def _posterior(self, parameters: Floats, index: LibraryObject = None, offset: Floats | None = None) -> Posterior:
         """Return the posterior for the parameters of the members, recalibrated."""
         if self.out_of_fold_ is not None and self.out_of_fold_.recalibration is not None:
             parameters = self.out_of_fold_.recalibration.apply(parameters)
+        if offset is not None:
+            parameters[:, :, 0] += offset
         return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None), index)
 
     @property

@@ -260,7 +260,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
 
     @takes_dask
     def predict_set(
-        self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, guarantee: bool = False
+        self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, guarantee: bool = False, offset: Column = None
     ) -> npt.NDArray[np.bool_]:
         """Predict sets of classes that contain the true class with about the given probability.
 
@@ -284,7 +284,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
         """
         self._require_fitted()
         measured, levels = self._measured, check_coverage(coverage)
-        probability = self.predict_proba(X)
+        probability = self.predict_proba(X, offset=offset)
         most_probable = probability == probability.max(axis=1, keepdims=True)
         if guarantee:
             chains, table = measured.kept_chains, self.schema_.transform(X)

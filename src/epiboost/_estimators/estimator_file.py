@@ -41,6 +41,7 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "training": None if model.provenance_ is None else model.provenance_.to_header(),
         "out_of_fold": measured,
         "history": history,
+        "offset": model.trained_with_offset_,
         "beginning": None if model.beginning_ is None else model.beginning_.to_header(),
         **schema,
     }
@@ -97,6 +98,7 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
         "prefixes_": in_use,
         "out_of_fold_": measured,
         "reference_rows_": ReferenceRows.from_file(arrays, schema.n_codes or (0,) * schema.n_features),
+        "trained_with_offset_": bool(header.get("offset", False)),  # older files have none
         "beginning_": Beginning.from_header(header.get("beginning")),
         "provenance_": Provenance.from_header(header.get("training")),
         "history_": TrainingHistory.from_file(header.get("history"), arrays),

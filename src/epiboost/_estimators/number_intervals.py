@@ -7,14 +7,16 @@ from epiboost._estimators.out_of_fold.residual_shape import ResidualShape
 from epiboost._estimators.staged_predictions import StagedNumbers
 from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._posterior.levels import check_quantiles, interval_ends
-from epiboost._typing import Floats, Table
+from epiboost._typing import Column, Floats, Table
 
 
 class NumberIntervals(StagedNumbers):
     """Intervals and quantiles of a regressor, beside its staged predictions."""
 
     @takes_dask
-    def predict_interval(self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, guarantee: bool = False) -> Floats:
+    def predict_interval(
+        self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, guarantee: bool = False, offset: Column = None
+    ) -> Floats:
         """Predict the central interval that contains the target with the given probability.
 
         Parameters
@@ -26,6 +28,8 @@ class NumberIntervals(StagedNumbers):
             Whether the intervals shall be those of CV+, which the out-of-fold chains alone make. For rows of the same
             distribution they contain the target with a probability of at least ``1 - 2 * (1 - coverage)``, less a term
             that vanishes with the number of rows; in practice it is about the coverage. Needs ``keep_folds=True``.
+        offset : number or array of shape (n,), optional
+            For a model that was trained with one.
 
         Returns
         -------
@@ -38,11 +42,14 @@ class NumberIntervals(StagedNumbers):
             self._require_fitted()
             chains, table = self._measured.kept_chains, self.schema_.transform(X)
             intervals = [chains.interval(table, float(level)) for level in np.atleast_1d(coverage)]
+            if offset is not None or self.trained_with_offset_:
+                known = self._known_offset(offset, len(table))[:, np.newaxis]
+                intervals = [interval + known for interval in intervals]
             return intervals[0] if ends.ndim == 1 else np.stack(intervals, axis=1)
-        return self.predict_quantile(X, ends.ravel()).reshape(-1, *ends.shape)
+        return self.predict_quantile(X, ends.ravel(), offset=offset).reshape(-1, *ends.shape)
 
     @takes_dask
-    def predict_quantile(self, X: Table, q: npt.ArrayLike) -> Floats:
+    def predict_quantile(self, X: Table, q: npt.ArrayLike, *, offset: Column = None) -> Floats:
         """Predict quantiles of the target.
 
         With out-of-fold chains the quantile is the mean plus the standard deviation of the row times the quantile of
@@ -54,13 +61,15 @@ class NumberIntervals(StagedNumbers):
         X : table of shape (n, features)
         q : float or array of shape (k,)
             Between 0 and 1.
+        offset : number or array of shape (n,), optional
+            For a model that was trained with one.
 
         Returns
         -------
         array of shape (n,) for one q, (n, k) for k
             Quantiles never cross.
         """
-        posterior = self.predict_posterior(X)
+        posterior = self.predict_posterior(X, offset=offset)
         if self.out_of_fold_ is None or self.out_of_fold_.recalibration is None:
             return posterior.quantile(q)
         ratios = ResidualShape(self.out_of_fold_.scores).quantile(check_quantiles(q))

@@ -7,18 +7,20 @@ import numpy as np
 
 from epiboost._estimators.uncertainty_model import UncertaintyModel, takes_dask
 from epiboost._inputs.target import Target
-from epiboost._typing import AnyArray, Floats, Table
+from epiboost._typing import AnyArray, Column, Floats, Table
 
 
 class NumberPredictions(UncertaintyModel):
     """Predictions of a regressor."""
 
+    trained_with_offset_: bool
+
     @overload
-    def predict(self, X: Table, *, return_std: Literal[False] = False) -> Floats: ...
+    def predict(self, X: Table, *, return_std: Literal[False] = False, offset: Column = None) -> Floats: ...
     @overload
-    def predict(self, X: Table, *, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    def predict(self, X: Table, *, return_std: Literal[True], offset: Column = None) -> tuple[Floats, Floats]: ...
     @takes_dask
-    def predict(self, X: Table, *, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+    def predict(self, X: Table, *, return_std: bool = False, offset: Column = None) -> Floats | tuple[Floats, Floats]:
         """Predict the mean of the posterior.
 
         Parameters
@@ -26,6 +28,8 @@ class NumberPredictions(UncertaintyModel):
         X : table of shape (n, features)
         return_std : bool, default=False
             Whether to return the square root of the total variance as well.
+        offset : number or array of shape (n,), optional
+            For a model that was trained with one.
 
         Returns
         -------
@@ -34,8 +38,12 @@ class NumberPredictions(UncertaintyModel):
         std : array of shape (n,)
             Only if ``return_std``.
         """
-        posterior = self.predict_posterior(X)
+        posterior = self.predict_posterior(X, offset=offset)
         return (posterior.mean, posterior.std) if return_std else posterior.mean
+
+    def _offset_of_uncertainty(self, offset: Column) -> Column:
+        """Return any offset: the uncertainty of a regression does not depend on it."""
+        return 0.0 if offset is None and self.trained_with_offset_ else offset
 
 
 class ClassPredictions(UncertaintyModel):
@@ -49,19 +57,19 @@ class ClassPredictions(UncertaintyModel):
         """Labels, in the order of the probabilities."""
 
     @takes_dask
-    def predict(self, X: Table) -> AnyArray:
+    def predict(self, X: Table, *, offset: Column = None) -> AnyArray:
         """Predict the most probable label of each row; returns an array of shape (n,)."""
-        most_probable = self.predict_proba(X).argmax(axis=1)
+        most_probable = self.predict_proba(X, offset=offset).argmax(axis=1)
         return self.target_.decode(most_probable)
 
     @takes_dask
-    def predict_proba(self, X: Table) -> Floats:
+    def predict_proba(self, X: Table, *, offset: Column = None) -> Floats:
         """Predict class probabilities, the mean over members: shape (n, classes), in the order of ``classes_``."""
-        return self.predict_posterior(X).mean
+        return self.predict_posterior(X, offset=offset).mean
 
     @takes_dask
-    def predict_log_proba(self, X: Table) -> Floats:
+    def predict_log_proba(self, X: Table, *, offset: Column = None) -> Floats:
         """Predict the logarithms of `predict_proba`; minus infinity for a class of probability zero."""
         with np.errstate(divide="ignore"):
-            logarithms: Floats = np.log(self.predict_proba(X))
+            logarithms: Floats = np.log(self.predict_proba(X, offset=offset))
         return logarithms

@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from itertools import chain
 
+import numpy as np
+
 from epiboost._estimators.base import BaseEpiBoost
-from epiboost._typing import AnyArray, Floats, Table
+from epiboost._typing import AnyArray, Column, Floats, Table
 from epiboost.engines.registry import engine_named
 
 
 class StagedModel(BaseEpiBoost):
     """A model whose mean is known after each number of trees."""
 
-    def _staged_means(self, X: Table, step: int) -> Iterator[Floats]:
+    def _staged_means(self, X: Table, step: int, offset: Column) -> Iterator[Floats]:
         """Return the mean of the posterior after each number of trees; the last is that of the whole ensemble."""
         from epiboost._estimators.stages import stage_counts, staged_means  # noqa: PLC0415 (imports an engine)
 
@@ -20,17 +22,20 @@ class StagedModel(BaseEpiBoost):
         if not engine.capabilities.prefixes:
             message = f"the trees of engine={self.engine!r} have no order; an ensemble of boosted trees has stages"
             raise ValueError(message)
-        table = self.schema_.transform(X)
+        table = np.asarray(self.schema_.transform(X))  # a sparse table that is too large is refused
+        known = self._known_offset(offset, len(table))
         ends = self.prefixes_ or (int(self.forest_.n_trees.max()),)
         stages = stage_counts(int(min(ends[-1], self.forest_.n_trees.max())), step)
-        before = staged_means(self.forest_, table, stages[:-1], ends, lambda members: self._posterior(members).mean)
-        return chain(before, (self._posterior_of(table).mean for _ in range(1)))
+        before = staged_means(
+            self.forest_, table, stages[:-1], ends, lambda members: self._posterior(members, offset=known).mean
+        )
+        return chain(before, (self._posterior_of(table, offset=known).mean for _ in range(1)))
 
 
 class StagedNumbers(StagedModel):
     """Staged predictions of a regressor."""
 
-    def staged_predict(self, X: Table, *, step: int = 1) -> Iterator[Floats]:
+    def staged_predict(self, X: Table, *, step: int = 1, offset: Column = None) -> Iterator[Floats]:
         """Predict the mean of the posterior after each number of trees.
 
         Parameters
@@ -38,6 +43,8 @@ class StagedNumbers(StagedModel):
         X : table of shape (n, features)
         step : int, default=1
             Trees between two predictions.
+        offset : number or array of shape (n,), optional
+            For a model that was trained with one.
 
         Yields
         ------
@@ -55,13 +62,13 @@ class StagedNumbers(StagedModel):
         >>> len(stages), bool((stages[-1] == model.predict(X)).all())
         (3, True)
         """
-        return self._staged_means(X, step)
+        return self._staged_means(X, step, offset)
 
 
 class StagedClasses(StagedModel):
     """Staged predictions of a classifier."""
 
-    def staged_predict_proba(self, X: Table, *, step: int = 1) -> Iterator[Floats]:
+    def staged_predict_proba(self, X: Table, *, step: int = 1, offset: Column = None) -> Iterator[Floats]:
         """Predict class probabilities after each number of trees.
 
         Parameters
@@ -69,6 +76,8 @@ class StagedClasses(StagedModel):
         X : table of shape (n, features)
         step : int, default=1
             Trees between two predictions.
+        offset : number or array of shape (n,), optional
+            For a model that was trained with one.
 
         Yields
         ------
@@ -77,13 +86,13 @@ class StagedClasses(StagedModel):
             `predict_proba`. A chain that was stopped earlier stays as it is at its end; so does a member of a virtual
             ensemble. The recalibration is that of the whole ensemble.
         """
-        return self._staged_means(X, step)
+        return self._staged_means(X, step, offset)
 
-    def staged_predict(self, X: Table, *, step: int = 1) -> Iterator[AnyArray]:
+    def staged_predict(self, X: Table, *, step: int = 1, offset: Column = None) -> Iterator[AnyArray]:
         """Predict the most probable labels after each number of trees; see `staged_predict_proba`.
 
         Yields
         ------
         array of shape (n,)
         """
-        return (self.target_.decode(probability.argmax(axis=1)) for probability in self._staged_means(X, step))
+        return (self.target_.decode(probability.argmax(axis=1)) for probability in self._staged_means(X, step, offset))

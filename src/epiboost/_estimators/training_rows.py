@@ -13,6 +13,7 @@ from epiboost._inputs.class_weights import ClassWeight, check_class_weight, clas
 from epiboost._inputs.dask_collections import dask_kind, require_in_memory
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.labels import to_array
+from epiboost._inputs.offset import check_offset
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Classes, Target
@@ -37,6 +38,8 @@ class TrainingRows:
         Which of the given rows these are.
     groups : array of shape (n,) or None
         Groups of the given rows.
+    offset : array of shape (m,) or None
+        Offset of the rows of positive weight, which has been taken off the target of a regression.
     """
 
     schema: ColumnSchema
@@ -44,6 +47,7 @@ class TrainingRows:
     data: Dataset
     kept: AnyArray
     groups: AnyArray | None = None
+    offset: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +57,9 @@ class GivenRows:
     X: Table
     y: Column
     sample_weight: Column = None
-    evaluation: tuple[Any, Any, Any] | None = None
+    evaluation: tuple[Any, Any, Any, Any] | None = None
     groups: Column = None
+    offset: Column = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,15 +103,19 @@ class RowReader:
         if len(table) < n_rows and self.earlier is None:
             schema, table = schema.without_unused(table)
         target = self.target_type.fit(y) if self.earlier is None else self.earlier.target
-        evaluation = None if given.evaluation is None else _read_evaluation_rows(schema, target, *given.evaluation)
-        encoded = target.encode(y)
+        evaluation = None
+        if given.evaluation is not None:
+            require_same_offsets(given)
+            evaluation = _read_evaluation_rows(schema, target, given.evaluation)
+        offset = None if given.offset is None else _check_offset(given.offset, n_rows, target)[kept]
+        encoded = _without_offset(target.encode(y), offset, target)
         if self.class_weight is not None and isinstance(target, Classes):
             per_class = class_weights(self.class_weight, target.labels, encoded.astype(np.int64), weight)
             weight = _weighted(weight, encoded, per_class)
             if evaluation is not None:
                 evaluation = replace(evaluation, weight=_weighted(evaluation.weight, evaluation.y, per_class))
         data = Dataset(table, encoded, weight, target.n_classes, target.objective, evaluation, schema.n_codes)
-        return TrainingRows(schema, target, data, kept, _check_groups(given.groups, n_rows))
+        return TrainingRows(schema, target, data, kept, _check_groups(given.groups, n_rows), offset)
 
     def _read_table(self, X: Table) -> tuple[ColumnSchema, AnyArray]:
         """Return the schema and the table as floats."""
@@ -123,6 +132,9 @@ class RowReader:
             raise ValueError(message)
         if self.earlier is not None:
             message = "warm_start continues on tables in memory, not on Dask collections"
+            raise ValueError(message)
+        if given.offset is not None:
+            message = "offset is for tables in memory, not for Dask collections"
             raise ValueError(message)
         if self.class_weight is not None:
             message = "class_weight is for tables in memory; give a Dask collection sample_weight instead"
@@ -146,29 +158,59 @@ def is_collection(X: Table) -> bool:
     return "dask" in sys.modules and dask_kind(X) is not None
 
 
-def evaluation_parts(eval_set: Table) -> tuple[Any, Any, Any] | None:
-    """Return X, y and weight of an eval_set: (X, y) or (X, y, weight), alone or as the only entry of a list."""
+def evaluation_parts(eval_set: Table) -> tuple[Any, Any, Any, Any] | None:
+    """Return X, y, weight and offset of an eval_set, alone or as the only entry of a list; what is left out is None."""
     if eval_set is None:
         return None
     parts = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
-    if not isinstance(parts, tuple) or len(parts) not in {2, 3}:
-        message = "eval_set must be (X, y) or (X, y, sample_weight)"
+    if not isinstance(parts, tuple) or len(parts) not in {2, 3, 4}:
+        message = "eval_set must be (X, y) or (X, y, sample_weight); with an offset (X, y, sample_weight, offset)"
         raise ValueError(message)
-    return (*parts, None)[:3]
+    return (*parts, None, None)[:4]
+
+
+def require_same_offsets(given: GivenRows) -> None:
+    """Raise an error if training rows have an offset and evaluation rows have none, or the other way round."""
+    evaluation = given.evaluation
+    if evaluation is not None and (evaluation[3] is None) != (given.offset is None):
+        message = "both or none of fit and eval_set have an offset: fit(..., eval_set=(X, y, sample_weight, offset))"
+        raise ValueError(message)
 
 
 def _read_evaluation(
-    reader: PartitionReader, schema: ColumnSchema, target: Target, data: Dataset, evaluation: tuple[Any, Any, Any]
+    reader: PartitionReader, schema: ColumnSchema, target: Target, data: Dataset, evaluation: tuple[Any, Any, Any, Any]
 ) -> Dataset:
     """Read evaluation rows, which may be a Dask collection too."""
     if is_collection(evaluation[0]):
-        return reader.evaluation(target, *evaluation, data.X.bins)
-    return _read_evaluation_rows(schema, target, *evaluation)
+        return reader.evaluation(target, *evaluation[:3], data.X.bins)
+    return _read_evaluation_rows(schema, target, evaluation)
 
 
-def _read_evaluation_rows(schema: ColumnSchema, target: Target, X: Table, y: Column, weight: Column) -> Dataset:
-    table, y, weight, _ = _positive_rows(schema.transform(X), type(target).check(y), weight)
-    return Dataset(table, target.encode(y, name="eval_set"), weight, target.n_classes, target.objective)
+def _read_evaluation_rows(schema: ColumnSchema, target: Target, evaluation: tuple[Any, Any, Any, Any]) -> Dataset:
+    X, y, weight, offset = evaluation
+    table, y, weight, kept = _positive_rows(schema.transform(X), type(target).check(y), weight)
+    known = None if offset is None else _check_offset(offset, len(kept), target)[kept]
+    encoded = _without_offset(target.encode(y, name="eval_set"), known, target)
+    return Dataset(table, encoded, weight, target.n_classes, target.objective)
+
+
+def _check_offset(offset: Column, n_rows: int, target: Target) -> Floats:
+    if target.n_classes:
+        message = "offset is for EpiBoostRegressor; a classifier does not take one"
+        raise ValueError(message)
+    return check_offset(offset, n_rows, 1)
+
+
+def _without_offset(y: Floats, offset: Floats | None, target: Target) -> Floats:
+    """Return what is left to learn of the target of a regression; classes stay."""
+    if offset is None or target.n_classes:
+        return y
+    with np.errstate(over="ignore"):
+        rest = y - offset
+    if not np.isfinite(rest).all():
+        message = "y minus offset is too large for double precision"
+        raise ValueError(message)
+    return rest
 
 
 def _positive_rows(table: AnyArray, y: AnyArray, weight: Column) -> tuple[AnyArray, AnyArray, Floats, AnyArray]:

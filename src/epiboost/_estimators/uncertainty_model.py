@@ -13,7 +13,7 @@ from epiboost._estimators.training_rows import is_collection
 from epiboost._inputs.schema import CheckedTable
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
-from epiboost._typing import AnyArray, Floats, Table
+from epiboost._typing import AnyArray, Column, Floats, Table
 from epiboost.distributed.scoring import score_lazily
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -30,6 +30,11 @@ def takes_dask(method: Method) -> Method:
                     "groups beside a Dask collection are not supported; calibrate with groups that are a column of X"
                 )
                 raise ValueError(message)
+            if options.get("offset") is not None:
+                message = (
+                    "offset is for tables in memory, not for Dask collections; predict their partitions one by one"
+                )
+                raise ValueError(message)
             return score_lazily(method.__name__, model, X, arguments, options)
         return method(model, X, *arguments, **options)
 
@@ -40,11 +45,11 @@ class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scik
     """A model with a posterior."""
 
     @abstractmethod
-    def predict(self, X: Table) -> AnyArray:
+    def predict(self, X: Table, *, offset: Column = None) -> AnyArray:
         """Predict the target of each row."""
 
     @abstractmethod
-    def predict_posterior(self, X: Table) -> Posterior:
+    def predict_posterior(self, X: Table, *, offset: Column = None) -> Posterior:
         """Return the predictive distribution of every member for every row."""
 
     @abstractmethod
@@ -56,7 +61,7 @@ class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scik
         """Return the novelty of each row."""
 
     @takes_dask
-    def predict_uncertainty(self, X: Table, *, novelty: bool = False) -> Uncertainty:
+    def predict_uncertainty(self, X: Table, *, novelty: bool = False, offset: Column = None) -> Uncertainty:
         """Split the uncertainty of each row into data and knowledge uncertainty.
 
         Parameters
@@ -64,6 +69,8 @@ class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scik
         X : table of shape (n, features)
         novelty : bool, default=False
             Whether to measure novelty too.
+        offset : number or array of shape (n,), optional
+            For a model that was trained with one. The uncertainty of a regression does not depend on it.
 
         Returns
         -------
@@ -73,10 +80,15 @@ class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scik
             how far the columns of the row are from the training rows, as minus the logarithm of the probability that a
             row of the domain is as far; 3 means one row in twenty.
         """
+        known = self._offset_of_uncertainty(offset)
         if not novelty:
-            return self.predict_posterior(X).uncertainty()
+            return self.predict_posterior(X, offset=known).uncertainty()
         rows = self._read(X)
-        return self.predict_posterior(rows).uncertainty().with_novelty(self._novelty(rows))
+        return self.predict_posterior(rows, offset=known).uncertainty().with_novelty(self._novelty(rows))
+
+    def _offset_of_uncertainty(self, offset: Column) -> Column:
+        """Return the offset with which the uncertainty is predicted."""
+        return offset
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that values may be missing and tables sparse."""

@@ -147,10 +147,10 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
         belongs: npt.NDArray[np.bool_] = (1.0 - probability <= limit) | most_probable
         return belongs.reshape(-1, *coverages.shape, len(self.classes_))
 
-    def predict_posterior(self, X: Table) -> Posterior:
+    def predict_posterior(self, X: Table, *, offset: Column = None) -> Posterior:
         """Return the posterior at the fitted temperature; see `EpiBoostClassifier.predict_posterior`."""
         check_is_fitted(self, "scores_")
-        posterior = self.estimator_.predict_posterior(X)
+        posterior = self.estimator_.predict_posterior(X, offset=offset)
         return replace(posterior, parameters=temper(posterior.parameters, self.temperature_))
 
     def _check_parameters(self) -> None:

@@ -185,14 +185,14 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         quantiles = np.where(middle, center, np.where(upper, ends[:, :, 1], ends[:, :, 0]))
         return quantiles.reshape(-1, *levels.shape)
 
-    def predict_posterior(self, X: Table) -> Posterior:
+    def predict_posterior(self, X: Table, *, offset: Column = None) -> Posterior:
         """Return the posterior with calibrated variances; see `EpiBoostRegressor.predict_posterior`.
 
         Its mean is that of the model. Data uncertainty is ``constant + a * data``, knowledge uncertainty is
         ``b * knowledge``. Only the intervals of `predict_interval` have a guarantee.
         """
         check_is_fitted(self, "scores_")
-        return scale_posterior(self.estimator_.predict_posterior(X), self.posterior_scales_)
+        return scale_posterior(self.estimator_.predict_posterior(X, offset=offset), self.posterior_scales_)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -118,6 +118,19 @@ class OutOfFold:
             return self
         return replace(self, recalibration=replace(recalibration, max_mean_error=0.0))
 
+    def with_offset(self, offset: Floats, y: Floats, weight: Floats) -> "OutOfFold":
+        """Return the same for targets of which an offset had been taken off; ``y`` is what was left of them.
+
+        Parameters
+        ----------
+        offset, y, weight : arrays of shape (n,)
+        """
+        predicted = self.predicted.copy()
+        predicted[:, 0] += offset
+        tested = np.isfinite(predicted[:, 0])
+        score = _r2((y + offset)[tested], predicted[tested, 0], weight[tested])
+        return replace(self, predicted=predicted, score=score)
+
     def with_chains(self, chains: FoldChains) -> "OutOfFold":
         """Return the same with the chains."""
         return replace(self, chains=chains)

@@ -21,7 +21,7 @@ from epiboost._estimators.warm_start import Beginning, EarlierFit, fingerprint
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.sparse_table import SparseTable
 from epiboost._progress import progress_bar
-from epiboost._typing import AnyArray, LibraryObject
+from epiboost._typing import AnyArray, Floats, LibraryObject
 from epiboost.engines.base import Engine
 from epiboost.engines.rounds import RoundsEngine
 
@@ -44,6 +44,8 @@ class TrainedEnsemble:
         Their number.
     beginning : Beginning
         For continued training.
+    taken_off : (offset, y, weight) or None
+        Of the rows that were trained on, if an offset was taken off their target.
     """
 
     trained: Trained
@@ -53,6 +55,7 @@ class TrainedEnsemble:
     kept: AnyArray
     n_rows: int
     beginning: Beginning
+    taken_off: tuple[Floats, Floats, Floats] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,11 +116,11 @@ class EnsembleTraining:
             stopped_by, history = None, first.history
             n_trees = int(first.forest.n_trees[0]) if first.prefixes is None else first.prefixes[-1]
             capacity = replace(capacity, n_estimators=n_trees)
-        kept, n_rows = rows.kept, len(rows.data.X)
+        kept, n_rows, taken_off = rows.kept, len(rows.data.X), _taken_off(rows)
         trained = self._run(rows, capacity, plan, stopped_by)
         if history is not None:
             trained = replace(trained, history=history)
-        return TrainedEnsemble(trained, capacity, schema, chosen, kept, n_rows, beginning)
+        return TrainedEnsemble(trained, capacity, schema, chosen, kept, n_rows, beginning, taken_off)
 
     def _continued(self, rows: TrainingRows, earlier: EarlierFit, beginning: Beginning) -> TrainedEnsemble:
         """Add trees to an earlier ensemble, whose seed is that of this training."""
@@ -127,7 +130,8 @@ class EnsembleTraining:
         schema = rows.schema.with_ranges(rows.data.X)
         chosen, capacity = self._chosen_rows(rows, schema), earlier.continued_capacity(self.recipe)
         trained = self._run(rows, capacity, plan, None, earlier)
-        return TrainedEnsemble(trained, capacity, schema, chosen, rows.kept, len(rows.data.X), beginning)
+        n_rows, taken_off = len(rows.data.X), _taken_off(rows)
+        return TrainedEnsemble(trained, capacity, schema, chosen, rows.kept, n_rows, beginning, taken_off)
 
     def _run(
         self,
@@ -158,3 +162,8 @@ class EnsembleTraining:
             return None
         groups = None if rows.groups is None else rows.groups[rows.kept]
         return ChosenRows.of(rows.data, schema.ranges, self.n_reference_rows, groups)
+
+
+def _taken_off(rows: TrainingRows) -> tuple[Floats, Floats, Floats] | None:
+    """Return what was taken off the target, what is left of it, and the weights; None without an offset."""
+    return None if rows.offset is None else (rows.offset, rows.data.y, rows.data.weight)

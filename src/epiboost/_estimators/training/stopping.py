@@ -120,7 +120,8 @@ def hold_out(rows: TrainingRows, fraction: float, seed: int) -> TrainingRows:
     kept = np.zeros_like(rows.kept)
     kept[np.flatnonzero(rows.kept)[train]] = True
     evaluation = replace(data.take(held_out), evaluation=None)
-    return replace(rows, data=replace(data.take(train), evaluation=evaluation), kept=kept)
+    offset = None if rows.offset is None else rows.offset[train]
+    return replace(rows, data=replace(data.take(train), evaluation=evaluation), kept=kept, offset=offset)
 
 
 def _split(
