@@ -6,7 +6,7 @@ import pytest
 from epiboost import EpiBoostRegressor
 from epiboost.engines.native import engine as native
 from epiboost.engines.native import quick_trees
-from epiboost.engines.native.chains import train_here, train_on_cluster
+from epiboost.engines.native.training import train_here, train_on_cluster
 from tests.support.compare import assert_same_trees
 from tests.support.dask_tables import dd, in_partitions, pd, quadratic_frame
 from tests.support.models import small_estimator, small_regressor

@@ -84,7 +84,7 @@ def test_an_error_of_a_task_is_not_reported_as_an_error_of_the_cluster(client, t
     def full(_table, _member, *, threads):  # noqa: ARG001
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("epiboost.engines.native.chains._train_chain", full)
+    monkeypatch.setattr("epiboost.engines.native.training._train_chain", full)
     with pytest.raises(OSError, match="No space left on device"):
         small_regressor(**SIZE, n_jobs="dask").fit(*table)
 

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from epiboost import load
-from tests.support.models import small_regressor
+from epiboost._boosting.class_offset import add_to_scores
+from epiboost._inputs.dataset import Dataset
+from epiboost.engines.native.rows import bin_numeric_rows
+from tests.support.models import small_classifier, small_regressor
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(120, 3))
@@ -86,6 +89,129 @@ class TestRegression:
         model = small_regressor(**options).fit(X, Y, offset=OFFSET)
         rest = small_regressor(**options).fit(X, Y - OFFSET)
         np.testing.assert_allclose(model.predict(X, offset=OFFSET), rest.predict(X) + OFFSET, rtol=1e-12)
+
+
+@pytest.fixture(scope="module", params=["binary", "multiclass"])
+def classes(request):
+    """Return labels that follow an offset and the first column, and the offset."""
+    if request.param == "binary":
+        offset = 2.0 * RANDOM.normal(size=120) + 3.0
+        scores = np.column_stack([np.zeros(120), X[:, 0] + offset])
+    else:
+        offset = 2.0 * RANDOM.normal(size=(120, 3)) + [0.0, 2.0, -1.0]
+        scores = offset + X
+    noise = RANDOM.gumbel(size=scores.shape)
+    return np.array(["a", "b", "c"])[(scores + noise).argmax(axis=1)], offset
+
+
+@pytest.fixture(scope="module")
+def classifier(classes):
+    """Return a classifier that was trained with an offset."""
+    labels, offset = classes
+    options = {**FOLDS, "n_estimators": 20, "learning_rate": 0.1, "max_depth": 3}
+    return small_classifier(**options).fit(X, labels, offset=offset, eval_set=(X, labels, None, offset))
+
+
+class TestClassification:
+    def test_the_loss_of_each_member_is_that_of_its_probabilities_with_the_offset(self, classifier, classes):
+        labels, offset = classes
+        probabilities = add_to_scores(classifier.forest_.predict(X), offset)
+        codes = np.searchsorted(classifier.classes_, labels)
+        losses = -np.log(probabilities[:, np.arange(120), codes]).mean(axis=1)
+        np.testing.assert_allclose(classifier.evaluation_loss_[:, -1], losses, rtol=1e-4)
+
+    def test_the_scores_move_with_the_offset(self, classes):
+        labels, offset = classes
+        model = small_classifier(out_of_fold=0, n_estimators=10).fit(X, labels, offset=offset)
+        one = model.predict_posterior(X, offset=offset).parameters
+        other = model.predict_posterior(X, offset=offset + 1.0).parameters
+        np.testing.assert_allclose(add_to_scores(one, np.ones_like(offset)), other, rtol=1e-9)
+        np.testing.assert_allclose(np.exp(model.predict_log_proba(X, offset=offset)), one.mean(axis=0), rtol=1e-9)
+
+    def test_training_starts_where_the_mean_probabilities_are_the_shares(self, classes):
+        labels, offset = classes
+        model = small_classifier(out_of_fold=0, n_estimators=1, learning_rate=1e-9).fit(X, labels, offset=offset)
+        shares = np.unique(labels, return_counts=True)[1] / 120
+        np.testing.assert_allclose(model.predict_proba(X, offset=offset).mean(axis=0), shares, atol=1e-5)
+
+    def test_a_constant_offset_changes_rounding_only_and_a_right_one_helps(self, classes):
+        labels, offset = classes
+        options = {"ensemble": "single", "random_strength": 0.0, "max_depth": 2, "learning_rate": 0.1}
+        plain = small_classifier(**options).fit(X, labels)
+        constant = np.full_like(offset, 2.0)
+        shifted = small_classifier(**options).fit(X, labels, offset=constant).predict_proba(X, offset=constant)
+        assert np.abs(shifted - plain.predict_proba(X)).mean() < 0.02
+        right = small_classifier(out_of_fold=3).fit(X, labels, offset=offset).oof_loss_
+        assert right < 0.9 * small_classifier(out_of_fold=3).fit(X, labels).oof_loss_
+
+    def test_out_of_fold_predictions_include_the_offset(self, classifier, classes):
+        codes = np.searchsorted(classifier.classes_, classes[0])
+        picked = classifier.oof_prediction_[np.arange(120), codes]
+        tested = np.isfinite(picked)
+        assert tested.sum() > 100
+        assert classifier.oof_loss_ == pytest.approx(-np.log(picked[tested]).mean(), rel=1e-9)
+        assert classifier.oof_score_ == pytest.approx(
+            (classifier.oof_prediction_.argmax(axis=1) == codes)[tested].mean(), rel=1e-9
+        )
+
+    def test_sets_take_the_offset_and_calibration_is_refused(self, classifier, classes):
+        labels, offset = classes
+        with pytest.raises(ValueError, match="a model that was trained with an offset cannot be calibrated"):
+            classifier.calibrate(X, labels)
+        for sets in (
+            classifier.predict_set(X, 0.9, offset=offset),
+            classifier.predict_set(X, 0.9, offset=offset, guarantee=True),
+        ):
+            assert sets[np.arange(120), np.searchsorted(classifier.classes_, labels)].mean() > 0.85
+        moved = classifier.predict_set(X, 0.9, offset=offset[::-1].copy(), guarantee=True)
+        assert (moved != classifier.predict_set(X, 0.9, offset=offset, guarantee=True)).any()
+        for name in ("predict", "predict_proba", "predict_uncertainty", "predict_set", "staged_predict_proba"):
+            with pytest.raises(ValueError, match="this model was trained with an offset; give offset="):
+                getattr(classifier, name)(X)
+        *_, last = classifier.staged_predict_proba(X, step=10, offset=offset)
+        np.testing.assert_array_equal(last, classifier.predict_proba(X, offset=offset))
+
+    def test_training_is_continued_with_the_offset(self, classes):
+        labels, offset = classes
+        options = {"learning_rate": 0.1, "max_depth": 3}
+        model = small_classifier(**options, n_estimators=8, warm_start=True).fit(X, labels, offset=offset)
+        model.set_params(n_estimators=15).fit(X, labels, offset=offset)
+        at_once = small_classifier(**options, n_estimators=15).fit(X, labels, offset=offset)
+        expected = at_once.predict_proba(X, offset=offset)
+        np.testing.assert_array_equal(model.predict_proba(X, offset=offset), expected)
+
+    def test_categories_and_bootstrap_samples_have_offsets_too(self, classes):
+        labels, offset = classes
+        table = np.column_stack([X[:, :2], np.round(X[:, 2])])
+        for options in ({"categorical_features": [2]}, {"ensemble": "bootstrap"}):
+            model = small_classifier(out_of_fold=3, **options).fit(table, labels, offset=offset)
+            plain = small_classifier(out_of_fold=3, **options).fit(table, labels)
+            assert model.oof_loss_ < plain.oof_loss_
+
+    def test_a_loaded_classifier_predicts_the_same_bits(self, classifier, classes, tmp_path):
+        classifier.save(tmp_path / "model.epiboost")
+        loaded = load(tmp_path / "model.epiboost")
+        expected = classifier.predict_proba(X, offset=classes[1])
+        np.testing.assert_array_equal(loaded.predict_proba(X, offset=classes[1]), expected)
+
+    def test_invalid_offsets_are_refused(self, classifier, classes):
+        wrong = np.zeros((120, 4))
+        with pytest.raises(ValueError, match="offset must hold one number per row"):
+            classifier.predict_proba(X, offset=wrong)
+        with pytest.raises(ValueError, match="log-odds or scores, from -200 to 200; got larger ones"):
+            small_classifier().fit(X, classes[0], offset=np.full_like(classes[1], 1e3))
+
+    def test_other_engines_refuse_the_offset_of_a_classifier(self, classes):
+        pytest.importorskip("lightgbm")
+        with pytest.raises(ValueError, match="engine='lightgbm' does not support the offset of a classifier"):
+            small_classifier(engine="lightgbm").fit(X, classes[0], offset=classes[1])
+
+
+def test_equal_rows_of_different_offsets_are_not_merged():
+    y, offset = np.array([1.0, 1.0, 1.0, 0.0]), np.array([0.0, 1.0, 1.0, 0.0])
+    rows = bin_numeric_rows(Dataset(np.zeros((4, 1)), y, np.ones(4), 2, "bernoulli", offset=offset), 255, 1)
+    found = sorted(zip(rows.y.tolist(), rows.offset.tolist(), rows.weight.tolist(), strict=True))
+    assert found == [(0.0, 0.0, 1.0), (1.0, 0.0, 1.0), (1.0, 1.0, 2.0)]
 
 
 def test_a_loaded_model_needs_the_offset_too(regressor, tmp_path):

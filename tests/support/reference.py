@@ -341,15 +341,18 @@ def leaves_of(bins, features, thresholds, parents):
     return leaf
 
 
-def train(bins, y, weight, keys, recipe, seed, given=None):
-    """Train one chain: F(t) = (1 - gamma * rate) F(t - 1) + rate * h(t); it begins with the trees of a given one."""
+def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):
+    """Train one chain: F(t) = (1 - gamma * rate) F(t - 1) + rate * h(t); it begins with the trees of a given one.
+
+    An offset, shape (n, outputs), is a known part of the score.
+    """
     n, rate = len(y), recipe.learning_rate
     start = np.array(recipe.start)
     moved = np.zeros((n, recipe.outputs))  # the score without its start value
     leave_one_out = np.zeros(n)  # the score of the mean without the row's own influence on its leaves
     chain = Chain()
     for tree in range(recipe.trees):
-        score = start + moved
+        score = start + moved + offset
         guarded = recipe.variance_guard > 0 and recipe.objective == "normal"
         own_influence = moved[:, 0] - leave_one_out
         raw = gradients(recipe, score, y, score[:, 0] - (recipe.variance_guard * own_influence if guarded else 0.0))

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._boosting.capacity import Auto
+from epiboost._boosting.class_offset import add_to_scores
 from epiboost._boosting.parameter_checks import require_integer
 from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed
 from epiboost._estimators.estimator_file import fitted_attributes, parameters_of, to_file
@@ -23,9 +24,9 @@ from epiboost._estimators.uncertainty_model import UncertaintyModel
 from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints, resolve_constraints
 from epiboost._estimators.warm_start import EarlierFit
 from epiboost._inputs.class_weights import ClassWeight
-from epiboost._inputs.offset import check_offset, require_matching_offset
+from epiboost._inputs.offset import require_matching_offset
 from epiboost._inputs.schema import CheckedTable, row_index
-from epiboost._inputs.sparse_table import SparseTable, SparseZeros
+from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Target
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
@@ -140,8 +141,9 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             (X, y, sample_weight, offset) beside an ``offset``.
         groups : array of shape (n,), optional
             Rows of one group are left out by the same out-of-fold chain, see ``out_of_fold``, and held out together.
-        offset : number or array of shape (n,), optional
-            A known part of the mean of each row, in units of y; the trees learn the rest. Predictions need it too.
+        offset : number or array of shape (n,), or (n, classes) for three classes or more, optional
+            A known part of the mean of each row in units of y, of the log-odds of the second class, or of the scores of
+            the classes; the trees learn the rest. Predictions need it too. A classifier needs the native engine for it.
         callbacks : sequence of callables, optional
             Each is called with a `TrainingRound` every ten trees or more often; training stops if one returns True.
 
@@ -193,28 +195,20 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
             verbose=int(self.verbose),
             earlier=earlier,
         )
-        target, n_scores, handed_over = rows.target, _n_scores(rows.data.n_classes), [rows]
+        target, handed_over = rows.target, [rows]
         del rows  # the engine gets the only reference, so that it can free a large table
         ensemble = training(handed_over)
-        trained, capacity = ensemble.trained, ensemble.capacity
+        trained = ensemble.trained
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         self.__dict__.update(ensemble.schema.estimator_attributes(), target_=target)
-        measured = trained.out_of_fold
-        if measured is not None and ensemble.taken_off is not None:
-            measured = measured.with_offset(*ensemble.taken_off)
-        self.out_of_fold_ = None if measured is None else measured.of_given_rows(ensemble.kept)
+        self.out_of_fold_ = ensemble.out_of_fold
         self.trained_with_offset_ = offset is not None
         self.prefixes_ = trained.prefixes
         self.history_ = trained.history
         self.forest_ = trained.forest
-        self.capacity_ = capacity
+        self.capacity_ = ensemble.capacity
         self.beginning_ = ensemble.beginning
-        if ensemble.chosen is not None:
-            max_bytes = n_scores * capacity.tree_bytes * int(self.forest_.n_trees.sum())
-            max_bytes += 0 if measured is None else measured.predicted.nbytes
-            self.reference_rows_ = ensemble.chosen.measured(
-                self._uncertainty_of, trained.out_of_fold, max_bytes=max_bytes
-            )
+        self.reference_rows_ = ensemble.reference_rows(self._uncertainty_of)
         self.provenance_ = Provenance(time.perf_counter() - start, ensemble.n_rows)
         return self
 
@@ -234,14 +228,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         """
         self._require_fitted()
         table = self.schema_.transform(X)
-        if offset is None and not self.trained_with_offset_:
-            return self._posterior_of(table, row_index(X))
         return self._posterior_of(table, row_index(X), self._known_offset(offset, len(table)))
-
-    def _known_offset(self, offset: Column, n_rows: int) -> Floats:
-        """Return a checked offset; an error if the model was trained without one, or needs one."""
-        require_matching_offset(offset, trained_with_offset=self.trained_with_offset_)
-        return check_offset(offset, n_rows, 1)
 
     def _posterior_of(self, table: AnyArray, index: LibraryObject = None, offset: Floats | None = None) -> Posterior:
         """Return the posterior of a table that the schema has read."""
@@ -249,9 +236,11 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
 
     def _posterior(self, parameters: Floats, index: LibraryObject = None, offset: Floats | None = None) -> Posterior:
         """Return the posterior for the parameters of the members, recalibrated."""
+        if offset is not None and self.target_.n_classes:
+            parameters = add_to_scores(parameters, offset)
         if self.out_of_fold_ is not None and self.out_of_fold_.recalibration is not None:
             parameters = self.out_of_fold_.recalibration.apply(parameters)
-        if offset is not None:
+        if offset is not None and not self.target_.n_classes:
             parameters[:, :, 0] += offset
         return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None), index)
 
@@ -293,10 +282,7 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
                 "reference_rows=0, or its file is of an earlier version"
             )
             raise ValueError(message)
-        table = self.schema_.transform(X)
-        if isinstance(table, SparseTable):
-            return np.concatenate([self.reference_rows_.novelty(block) for block in table.blocks()])
-        return self.reference_rows_.novelty(table)
+        return self.reference_rows_.novelty_of(self.schema_.transform(X))
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
@@ -332,8 +318,3 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         for name, value in fitted_attributes(model, header, arrays).items():
             setattr(model, name, value)
         return model
-
-
-def _n_scores(n_classes: int) -> int:
-    """Return how many numbers a leaf has: mean and log standard deviation, or one per class, one for two classes."""
-    return {0: 2, 2: 1}.get(n_classes, n_classes)

@@ -276,6 +276,8 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
             Whether the sets shall be cross-conformal, made by the out-of-fold chains alone. For rows of the same
             distribution they contain the true class with a probability of at least ``1 - 2 * (1 - coverage)``, less a
             term that vanishes with the number of rows. Needs ``keep_folds=True``.
+        offset : number or array of shape (n,), or (n, classes) for three classes or more, optional
+            For a model that was trained with one.
 
         Returns
         -------
@@ -288,7 +290,8 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
         most_probable = probability == probability.max(axis=1, keepdims=True)
         if guarantee:
             chains, table = measured.kept_chains, self.schema_.transform(X)
-            sets = [chains.sets(table, float(level)) | most_probable for level in np.atleast_1d(levels)]
+            known = self._known_offset(offset, len(table))
+            sets = [chains.sets(table, float(level), known) | most_probable for level in np.atleast_1d(levels)]
         else:
             limits = [conformal_quantile(measured.scores, float(level)) for level in np.atleast_1d(levels)]
             sets = [(1.0 - probability <= limit) | most_probable for limit in limits]

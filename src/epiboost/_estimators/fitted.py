@@ -9,9 +9,10 @@ from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.training.history import TrainingHistory
 from epiboost._estimators.warm_start import Beginning
 from epiboost._inputs.feature_ranges import FeatureRanges
+from epiboost._inputs.offset import known_offset
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
-from epiboost._typing import AnyArray, Floats
+from epiboost._typing import AnyArray, Column, Floats
 from epiboost.engines.base import Forest
 
 
@@ -32,6 +33,11 @@ class FittedAttributes:
 
     n_features_in_: int
     feature_names_in_: AnyArray
+
+    def _known_offset(self, offset: Column, n_rows: int) -> Floats | None:
+        """Return the checked offset of a prediction; None for a model that was trained without."""
+        with_offset = self.trained_with_offset_
+        return known_offset(offset, n_rows, self.target_.n_classes, trained_with_offset=with_offset)
 
     @property
     def categories_(self) -> list[AnyArray | None]:

@@ -42,9 +42,9 @@ class NumberIntervals(StagedNumbers):
             self._require_fitted()
             chains, table = self._measured.kept_chains, self.schema_.transform(X)
             intervals = [chains.interval(table, float(level)) for level in np.atleast_1d(coverage)]
-            if offset is not None or self.trained_with_offset_:
-                known = self._known_offset(offset, len(table))[:, np.newaxis]
-                intervals = [interval + known for interval in intervals]
+            known = self._known_offset(offset, len(table))
+            if known is not None:
+                intervals = [interval + known[:, np.newaxis] for interval in intervals]
             return intervals[0] if ends.ndim == 1 else np.stack(intervals, axis=1)
         return self.predict_quantile(X, ends.ravel(), offset=offset).reshape(-1, *ends.shape)
 

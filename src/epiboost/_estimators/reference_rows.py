@@ -77,6 +77,12 @@ class ReferenceRows:
         """Total uncertainty of the rows that have an out-of-fold one."""
         return self.total[self.measured].astype(np.float64)
 
+    def novelty_of(self, table: AnyArray | SparseTable) -> Floats:
+        """Return the novelty of each row; a sparse table is measured in blocks."""
+        if isinstance(table, SparseTable):
+            return np.concatenate([self.novelty(block) for block in table.blocks()])
+        return self.novelty(table)
+
     def to_file(self) -> dict[str, AnyArray]:
         """Return the arrays of a model file."""
         return {**self.novelty.to_file(), "reference_total": self.total, "reference_error": self.error}

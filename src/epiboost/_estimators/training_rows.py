@@ -13,7 +13,7 @@ from epiboost._inputs.class_weights import ClassWeight, check_class_weight, clas
 from epiboost._inputs.dask_collections import dask_kind, require_in_memory
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.labels import to_array
-from epiboost._inputs.offset import check_offset
+from epiboost._inputs.offset import known_offset
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Classes, Target
@@ -39,7 +39,7 @@ class TrainingRows:
     groups : array of shape (n,) or None
         Groups of the given rows.
     offset : array of shape (m,) or None
-        Offset of the rows of positive weight, which has been taken off the target of a regression.
+        What has been taken off the target of a regression; the offset of classes is part of the data.
     """
 
     schema: ColumnSchema
@@ -107,15 +107,24 @@ class RowReader:
         if given.evaluation is not None:
             require_same_offsets(given)
             evaluation = _read_evaluation_rows(schema, target, given.evaluation)
-        offset = None if given.offset is None else _check_offset(given.offset, n_rows, target)[kept]
-        encoded = _without_offset(target.encode(y), offset, target)
+        taken_off, offset = _split_offset(given.offset, target, kept)
+        encoded = _without_offset(target.encode(y), taken_off)
         if self.class_weight is not None and isinstance(target, Classes):
             per_class = class_weights(self.class_weight, target.labels, encoded.astype(np.int64), weight)
             weight = _weighted(weight, encoded, per_class)
             if evaluation is not None:
                 evaluation = replace(evaluation, weight=_weighted(evaluation.weight, evaluation.y, per_class))
-        data = Dataset(table, encoded, weight, target.n_classes, target.objective, evaluation, schema.n_codes)
-        return TrainingRows(schema, target, data, kept, _check_groups(given.groups, n_rows), offset)
+        data = Dataset(
+            table,
+            encoded,
+            weight,
+            target.n_classes,
+            target.objective,
+            evaluation,
+            schema.n_codes,
+            offset,
+        )
+        return TrainingRows(schema, target, data, kept, _check_groups(given.groups, n_rows), taken_off)
 
     def _read_table(self, X: Table) -> tuple[ColumnSchema, AnyArray]:
         """Return the schema and the table as floats."""
@@ -189,21 +198,22 @@ def _read_evaluation(
 def _read_evaluation_rows(schema: ColumnSchema, target: Target, evaluation: tuple[Any, Any, Any, Any]) -> Dataset:
     X, y, weight, offset = evaluation
     table, y, weight, kept = _positive_rows(schema.transform(X), type(target).check(y), weight)
-    known = None if offset is None else _check_offset(offset, len(kept), target)[kept]
-    encoded = _without_offset(target.encode(y, name="eval_set"), known, target)
-    return Dataset(table, encoded, weight, target.n_classes, target.objective)
+    taken_off, of_classes = _split_offset(offset, target, kept)
+    encoded = _without_offset(target.encode(y, name="eval_set"), taken_off)
+    return Dataset(table, encoded, weight, target.n_classes, target.objective, offset=of_classes)
 
 
-def _check_offset(offset: Column, n_rows: int, target: Target) -> Floats:
-    if target.n_classes:
-        message = "offset is for EpiBoostRegressor; a classifier does not take one"
-        raise ValueError(message)
-    return check_offset(offset, n_rows, 1)
+def _split_offset(offset: Column, target: Target, kept: AnyArray) -> tuple[Floats | None, Floats | None]:
+    """Return what is to be taken off a regression's target, and the offset of the scores of classes."""
+    known = known_offset(offset, len(kept), target.n_classes, trained_with_offset=offset is not None)
+    if known is None:
+        return None, None
+    return (None, known[kept]) if target.n_classes else (known[kept], None)
 
 
-def _without_offset(y: Floats, offset: Floats | None, target: Target) -> Floats:
-    """Return what is left to learn of the target of a regression; classes stay."""
-    if offset is None or target.n_classes:
+def _without_offset(y: Floats, offset: Floats | None) -> Floats:
+    """Return what is left to learn of the target of a regression."""
+    if offset is None:
         return y
     with np.errstate(over="ignore"):
         rest = y - offset

@@ -165,6 +165,7 @@ def fingerprint(data: Dataset) -> int | None:
     step, total = max(1, _BLOCK_CELLS // table.shape[1]), 0
     for first in range(0, len(table), step):
         rows = slice(first, first + step)
-        content = [row_bytes(np.asarray(table[rows])), row_bytes(np.stack([data.y[rows], data.weight[rows]], axis=1))]
+        columns = [data.y[rows], data.weight[rows], *([] if data.offset is None else [data.offset[rows]])]
+        content = [row_bytes(np.asarray(table[rows])), row_bytes(np.column_stack(columns))]
         total += int(native().hash_rows(np.concatenate(content, axis=1)).sum(dtype=np.uint64))
     return total % _MODULUS

@@ -29,6 +29,8 @@ class Dataset:
     n_codes : tuple of int
         Number of codes per column, the one for missing values included; 0 for a numeric column. Empty if no column is
         categorical. Codes count from 0; -1 is a category that was not seen in training, NaN a missing value.
+    offset : array of shape (n,) for two classes, (n, classes) for more, or None
+        A known part of the scores of classes. That of a regression has been taken off y.
     """
 
     X: Any
@@ -38,7 +40,9 @@ class Dataset:
     objective: str = "normal"
     evaluation: "Dataset | None" = None
     n_codes: tuple[int, ...] = ()
+    offset: Floats | None = None
 
     def take(self, rows: Integers) -> "Dataset":
         """Return the data of some of the rows; evaluation rows stay."""
-        return replace(self, X=self.X[rows], y=self.y[rows], weight=self.weight[rows])
+        offset = None if self.offset is None else self.offset[rows]
+        return replace(self, X=self.X[rows], y=self.y[rows], weight=self.weight[rows], offset=offset)

@@ -12,6 +12,9 @@ from sklearn.utils.validation import check_array
 from epiboost._inputs.labels import to_array
 from epiboost._typing import Column, Floats
 
+_BINARY = 2
+_MAX_SCORE = 200.0  # of log-odds; probabilities below exp(-600) would be lost
+
 
 def check_offset(offset: Column, n_samples: int, n_scores: int) -> Floats:
     """Return finite numbers, shape (n,) for one score per row, (n, scores) for several.
@@ -37,6 +40,32 @@ def check_offset(offset: Column, n_samples: int, n_scores: int) -> Floats:
     if checked.shape != shape:
         what = "one number per row" if n_scores == 1 else "one number per row and class"
         message = f"offset must hold {what}, shape {shape}; got shape {checked.shape}"
+        raise ValueError(message)
+    return checked
+
+
+def known_offset(offset: Column, n_samples: int, n_classes: int, *, trained_with_offset: bool) -> Floats | None:
+    """Return the offset for a prediction; an error if a model needs one, or was trained without.
+
+    Parameters
+    ----------
+    offset : number or array, or None
+    n_samples : int
+    n_classes : int
+        0 for a regression.
+    trained_with_offset : bool
+    """
+    require_matching_offset(offset, trained_with_offset=trained_with_offset)
+    if offset is None:
+        return None
+    return check_class_offset(offset, n_samples, n_classes) if n_classes else check_offset(offset, n_samples, 1)
+
+
+def check_class_offset(offset: Column, n_samples: int, n_classes: int) -> Floats:
+    """Return the offsets of log-odds, shape (n,) for two classes, or of scores, shape (n, classes) for more."""
+    checked = check_offset(offset, n_samples, 1 if n_classes == _BINARY else n_classes)
+    if np.abs(checked).max(initial=0.0) > _MAX_SCORE:
+        message = f"offset of classes are log-odds or scores, from -{_MAX_SCORE:g} to {_MAX_SCORE:g}; got larger ones"
         raise ValueError(message)
     return checked
 

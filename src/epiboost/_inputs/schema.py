@@ -14,20 +14,20 @@ array([[1., 1.],
 array([[ 4., -1.]])
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
-from sklearn.utils.validation import check_array
 
 from epiboost._display import short_repr
 from epiboost._inputs.category_files import categories_from_file, categories_to_file
-from epiboost._inputs.column_kinds import holds_text, listed, requested_columns
+from epiboost._inputs.column_kinds import holds_text, requested_columns
 from epiboost._inputs.columns import ColumnCategories, drop_unused, fit_columns, read_columns
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.few_rows import read_few_rows
+from epiboost._inputs.number_tables import check_numbers, check_width, is_numeric, refuse_no_columns
 from epiboost._inputs.sparse_table import SparseTable, SparseZeros, check_sparse_zeros, is_sparse, read_sparse
 from epiboost._inputs.table import (
     check_feature_names,
@@ -40,7 +40,6 @@ from epiboost._inputs.table import (
 from epiboost._typing import AnyArray, LibraryObject, Table
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-_MAX_COLUMNS = 65_535  # split features are stored in 16 bits
 _TWO_AXES = 2
 
 
@@ -125,8 +124,8 @@ class ColumnSchema:
         is_default = categorical_features is None or (
             isinstance(categorical_features, str) and categorical_features == "auto"
         )
-        if is_default and _is_numeric(X):
-            return cls(owner, X.shape[1]), _check_numbers(X, owner)
+        if is_default and is_numeric(X):
+            return cls(owner, X.shape[1]), check_numbers(X, owner)
         if is_sparse(X):
             return cls._fit_sparse(X, categorical_features, owner, sparse_zeros)
         table = open_table(X)
@@ -138,14 +137,14 @@ class ColumnSchema:
             names, width = None, table.shape[1] if has_columns(table) else 0
             requested = requested_columns(categorical_features, None, width) if width else None
             if not (width and (requested or holds_text(table))):
-                numbers = _check_numbers(table, owner)
+                numbers = check_numbers(table, owner)
                 return cls(owner, numbers.shape[1]), numbers
             columns, labels = list(table.T), list(range(width))
-        _check_width(len(columns))
+        check_width(len(columns))
         if not columns:
-            _refuse_no_columns(len(table), owner)
+            refuse_no_columns(len(table), owner)
         categories, values = fit_columns(columns, labels, requested)
-        return cls(owner, len(columns), names, categories), _check_numbers(values, owner, labels)
+        return cls(owner, len(columns), names, categories), check_numbers(values, owner, labels)
 
     def read(self, X: Table) -> CheckedTable:
         """Return a table that this schema need not read again, with its index.
@@ -164,7 +163,7 @@ class ColumnSchema:
             message = "a sparse table holds numbers; give categorical columns in a frame or a dense array"
             raise ValueError(message)
         numbers: Any = read_sparse(X, zeros=sparse_zeros, owner=owner)
-        _check_width(numbers.shape[1])
+        check_width(numbers.shape[1])
         return cls(owner, numbers.shape[1]), numbers
 
     def transform(self, X: Table) -> AnyArray:
@@ -185,7 +184,7 @@ class ColumnSchema:
         few = read_few_rows(X, self.names, self.categories)
         if few is not None:
             return few
-        table = X if _is_numeric(X) else open_table(X)
+        table = X if is_numeric(X) else open_table(X)
         names = None
         if isinstance(table, nw.DataFrame):
             table = in_order(table, self.names)
@@ -196,11 +195,11 @@ class ColumnSchema:
         elif has_columns(table) and (self.categories or holds_text(table)):
             columns, labels = list(table.T), list(range(table.shape[1]))
         else:
-            numbers = _check_numbers(table, self.owner)
+            numbers = check_numbers(table, self.owner)
             check_n_features(numbers.shape[1], self.n_features, self.owner)
             return numbers
         check_n_features(len(columns), self.n_features, self.owner)
-        return _check_numbers(read_columns(columns, labels, self.categories), self.owner, labels)
+        return check_numbers(read_columns(columns, labels, self.categories), self.owner, labels)
 
     def _transform_sparse(self, X: Table) -> AnyArray:
         check_feature_names(None, self.names, self.owner)
@@ -293,50 +292,3 @@ class ColumnSchema:
             return False
         with np.errstate(all="ignore"):
             return bool(np.isfinite(X.sum()))  # missing values and huge sums are left to the full check
-
-
-def _is_numeric(X: Table) -> bool:
-    """Return whether a table is a plain NumPy array of numbers with rows and columns."""
-    return type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == _TWO_AXES and X.size > 0
-
-
-def _check_numbers(table: Table, owner: str, names: Sequence[Any] | None = None) -> AnyArray:
-    """Return a table of numbers as floats; it may hold missing values."""
-    if getattr(table, "ndim", 0) == _TWO_AXES and not table.shape[1]:
-        _refuse_no_columns(table.shape[0], owner)
-    try:
-        with np.errstate(invalid="ignore"):  # it adds up all values, and there may be infinity of both signs
-            numbers = check_array(
-                table, input_name="X", estimator=owner, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan"
-            )
-    except ValueError as error:
-        if "contains infinity" not in str(error):
-            raise
-        message = f"{str(error).rstrip('.')}: {_infinite_columns(np.asarray(table, dtype=np.float64), names)}"
-        raise ValueError(message) from None
-    _check_width(numbers.shape[1])
-    return np.asarray(numbers)
-
-
-def _infinite_columns(table: AnyArray, names: Sequence[Any] | None) -> str:
-    """Return which columns hold infinity and where, and the remedy."""
-    infinite = np.isinf(table)
-    found = [
-        f"column {(position if names is None else names[position])!r} in row {int(infinite[:, position].argmax())}"
-        for position in np.flatnonzero(infinite.any(axis=0)).tolist()
-    ]
-    return f"{listed(found)}, counted from 0; replace it by a finite number, or by NaN for a missing value"
-
-
-def _refuse_no_columns(n_rows: int, owner: str) -> None:
-    message = (
-        f"Found array with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required by {owner}: X has no "
-        "columns, of numbers or categories, to learn from"
-    )
-    raise ValueError(message)
-
-
-def _check_width(n_columns: int) -> None:
-    if n_columns > _MAX_COLUMNS:
-        message = f"X must have at most {_MAX_COLUMNS} columns; got {n_columns}"
-        raise ValueError(message)

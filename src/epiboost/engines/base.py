@@ -41,6 +41,8 @@ class Capabilities:
         Whether ``n_jobs="dask"`` trains members on the workers of a Dask cluster.
     prefixes : bool
         Whether virtual members are truncations of one chain. Those of a random forest are disjoint parts of it.
+    class_offset : bool
+        Whether classifiers take an offset. Regressors of every engine do.
     sparse : bool
         Whether the engine takes a `SparseTable` as the table of its dataset. Other engines get small sparse tables as
         dense arrays, and large ones are refused.
@@ -61,6 +63,7 @@ class Capabilities:
     partitions: Literal["bins", "rows"] | None = None
     cluster: bool = False
     prefixes: bool = True
+    class_offset: bool = False
     sparse: bool = False
     variance: bool = True
 

@@ -207,6 +207,9 @@ def check_data(engine: Engine, name: str, data: Dataset) -> None:
     if data.evaluation is not None and not capabilities.evaluation_set:
         message = f"engine={name!r} does not support eval_set; leave it out"
         raise ValueError(message)
+    if data.offset is not None and not capabilities.class_offset:
+        message = f"engine={name!r} does not support the offset of a classifier; use engine='native'"
+        raise ValueError(message)
     if any(data.n_codes) and not capabilities.categories:
         message = f"engine={name!r} does not support categorical columns; turn them into numbers"
         raise ValueError(message)

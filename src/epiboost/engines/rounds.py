@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from epiboost._boosting.class_offset import add_to_scores
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
@@ -83,12 +84,18 @@ def replay(forests: Sequence[Forest], evaluations: Sequence[Dataset | None], rou
     for first in range(0, len(stages), at_once):
         part = stages[first : first + at_once]
         predicted = [
-            None if one is None else _by_stage(predict_table(forest, one.X, prefixes=part), len(part))
+            None if one is None else _by_stage(_predict(forest, one, part), len(part))
             for one, forest in zip(evaluations, forests, strict=True)
         ]
         for position, stage in enumerate(part):
             if rounds.done(stage, [None if one is None else one[position] for one in predicted]):
                 return
+
+
+def _predict(forest: Forest, rows: Dataset, stages: Sequence[int]) -> Floats:
+    """Return the parameters of evaluation rows, with the offset of their classes."""
+    parameters = predict_table(forest, rows.X, prefixes=stages)
+    return parameters if rows.offset is None else add_to_scores(parameters, rows.offset)
 
 
 def _by_stage(parameters: Floats, n_stages: int) -> Floats:

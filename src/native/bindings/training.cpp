@@ -99,7 +99,8 @@ struct Sample {
     Target target;
 
     Sample(Array<std::uint8_t, 2> binned, const Array<float, 1>& y, const Array<float, 1>& weight,
-           const Array<std::uint32_t, 1>& keys, const Array<std::int32_t, 1>& bin_counts)
+           const Array<std::uint32_t, 1>& keys, const Array<std::int32_t, 1>& bin_counts,
+           const std::optional<Array<float, 2>>& offset)
         : bins(std::move(binned)) {
         const std::size_t rows = bins.shape(0);
         if (rows < 1 || bins.shape(1) < 1 || bins.shape(1) > 65535 || bins.shape(1) != bin_counts.size() ||
@@ -108,6 +109,15 @@ struct Sample {
         }
         table = table_of(bins, bin_counts);
         target = target_of(y, weight, keys);
+        if (!offset) return;
+        if (offset->shape(0) != rows) throw std::invalid_argument("offset must have one row per row of the bins");
+        const std::size_t outputs = offset->shape(1);
+        target.offset.assign(outputs * padded(rows), 0.0f);
+        for (std::size_t i = 0; i < rows; ++i) {
+            for (std::size_t k = 0; k < outputs; ++k) {
+                target.offset[k * padded(rows) + i] = offset->data()[i * outputs + k];
+            }
+        }
     }
 };
 
@@ -138,6 +148,13 @@ void check_columns(const ChainRecipe& recipe, const std::vector<const Sample*>& 
     }
 }
 
+void check_offset(const Target& target, const ChainRecipe& recipe) {
+    if (!target.offset.empty() && (recipe.objective == Objective::normal ||
+                                   target.offset.size() != target.y.size() * static_cast<std::size_t>(recipe.outputs))) {
+        throw std::invalid_argument("offset must have one column per output of a classification");
+    }
+}
+
 // One problem per list of samples, with its evaluation rows (none or one sample), recipe and seeds.
 std::vector<Problem> problems_of(const std::vector<std::vector<const Sample*>>& samples,
                                  const std::vector<std::vector<const Sample*>>& evaluations,
@@ -157,6 +174,8 @@ std::vector<Problem> problems_of(const std::vector<std::vector<const Sample*>>& 
         check_columns(*recipe, samples[i]);
         const Sample* evaluation = evaluations[i].empty() ? nullptr : evaluations[i][0];
         Problem problem{rows_of(samples[i]), {}, recipe, span_of(seeds[i])};
+        for (const Rows& rows : problem.samples) check_offset(*rows.target, *recipe);
+        if (evaluation) check_offset(evaluation->target, *recipe);
         if (evaluation) {
             if (evaluation->table.bins != samples[i][0]->table.bins) {
                 throw std::invalid_argument("evaluation must have the same bin_counts as the samples");
@@ -299,8 +318,8 @@ void bind_training(nb::module_& module) {
         .def_ro("column_share", &ChainRecipe::column_share);
     nb::class_<Sample>(module, "Sample")
         .def(nb::init<Array<std::uint8_t, 2>, const Array<float, 1>&, const Array<float, 1>&, const Array<std::uint32_t, 1>&,
-                      const Array<std::int32_t, 1>&>(),
-             "bins"_a, "y"_a, "weight"_a, "keys"_a, "bin_counts"_a);
+                      const Array<std::int32_t, 1>&, const std::optional<Array<float, 2>>&>(),
+             "bins"_a, "y"_a, "weight"_a, "keys"_a, "bin_counts"_a, "offset"_a = nb::none());
     module.def("train", &train_members, "samples"_a, "evaluations"_a, "recipes"_a, "seeds"_a, "threads"_a, "progress"_a,
                "losses"_a = false, "round_trees"_a = std::numeric_limits<int>::max(), "round_done"_a = nb::none(),
                "given"_a = nb::none());

@@ -27,6 +27,19 @@ struct Scores {
     float at(int output, std::size_t row) const { return start[output] + decay * raw[output * stride + row]; }
 };
 
+// The scores of some rows with their offsets, as `Scores` that begin with the first of these rows. `buffer` has `count` numbers per
+// output.
+inline Scores with_offset(const Scores& scores, const float* offset, int outputs, std::size_t row, std::size_t count,
+                          float* buffer) {
+    for (int k = 0; k < outputs; ++k) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t at = k * scores.stride + row + i;
+            buffer[k * count + i] = scores.decay * scores.raw[at] + offset[at];
+        }
+    }
+    return {buffer, count, scores.start, 1.0f};
+}
+
 // Natural gradient of the Normal in (mean, log std): (mu - y, 1/2 - 1/2 ((y - mu) / std)^2), and the scales of its Langevin
 // noise, the square root of the inverse Fisher information diag(1 / std^2, 2). `leave_one_out` is the mean score that gives the
 // residual for the variance: the leave-one-out score, or the score itself; `guard` times the row's own influence is removed.

@@ -40,6 +40,7 @@ struct Target {
     std::vector<float> y;            // standardised value, or 0 / 1, or class index
     std::vector<float> weight;       // sample weight
     std::vector<std::uint32_t> key;  // identifies the row in the noise function
+    std::vector<float> offset;       // (outputs, rows): a known part of the scores of classes; empty for none
     double total_weight = 0.0;
 };
 

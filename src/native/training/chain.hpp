@@ -258,11 +258,18 @@ class Chain {
         const Target& target = *context_.evaluation_target;
         const Scores scores{state_.evaluation_scores.data(), padded(table.rows), recipe_.start.data(),
                             static_cast<float>(decay_after(tree + 1))};
+        std::vector<float> shifted(target.offset.empty() ? 0 : recipe_.outputs);
+        const auto loss_of = [&](std::size_t row) {
+            if (target.offset.empty()) {
+                return negative_log_likelihood(recipe_.objective, scores, recipe_.outputs, target.y[row], row);
+            }
+            const Scores own = with_offset(scores, target.offset.data(), recipe_.outputs, row, 1, shifted.data());
+            return negative_log_likelihood(recipe_.objective, own, recipe_.outputs, target.y[row], 0);
+        };
         for (std::size_t b = group.begin(block_losses_.size()); b < group.end(block_losses_.size()); ++b) {
             double loss = 0.0;
             for (std::size_t row = b * block; row < std::min((b + 1) * block, table.rows); ++row) {
-                loss += target.weight[row] *
-                        negative_log_likelihood(recipe_.objective, scores, recipe_.outputs, target.y[row], row);
+                loss += target.weight[row] * loss_of(row);
             }
             block_losses_[b] = loss;
         }

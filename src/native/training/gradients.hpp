@@ -52,16 +52,18 @@ class Gradients {
         std::fill(largest.begin(), largest.end(), 0);
         std::vector<float> raw(static_cast<std::size_t>(recipe_.outputs) * block);
         std::vector<float> noise_scale(raw.size(), 1.0f);
+        std::vector<float> shifted(context_.target.offset.empty() ? 0 : raw.size());
         const float* y = context_.target.y.data();
         for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
             const std::size_t row = b * block;
             if (recipe_.objective == Objective::normal) {
                 normal_gradient(scores, leave_one_out, static_cast<float>(recipe_.variance_guard), y, row, raw.data(),
                                 raw.data() + block, noise_scale.data(), noise_scale.data() + block);
-            } else if (recipe_.objective == Objective::bernoulli) {
-                bernoulli_gradient(scores, y, row, raw.data());
+            } else if (context_.target.offset.empty()) {
+                class_gradient(scores, y, row, raw.data());
             } else {
-                categorical_gradient(scores, recipe_.outputs, y, row, raw.data());
+                const float* offset = context_.target.offset.data();
+                class_gradient(with_offset(scores, offset, recipe_.outputs, row, block, shifted.data()), y + row, 0, raw.data());
             }
             if (!weight_.empty()) draw_weight(tree, row);
             for (int k = 0; k < recipe_.outputs; k += 2) add_noise(tree, row, k, raw.data(), noise_scale.data(), largest.data());
@@ -69,6 +71,14 @@ class Gradients {
     }
 
   private:
+    void class_gradient(const Scores& scores, const float* y, std::size_t row, float* gradient) const {
+        if (recipe_.objective == Objective::bernoulli) {
+            bernoulli_gradient(scores, y, row, gradient);
+        } else {
+            categorical_gradient(scores, recipe_.outputs, y, row, gradient);
+        }
+    }
+
     // Subsampling: a row of weight w is drawn about w times, each time with the same probability.
     void draw_weight(int tree, std::size_t row) {
         const NoiseKey noise_key(seed_, tree, Purpose::subsample, 0);

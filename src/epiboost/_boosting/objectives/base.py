@@ -98,6 +98,17 @@ class Objective(abc.ABC):
     def of(cls, y: Floats, weight: Floats, n_classes: int = 0) -> Self:
         """Return the objective of a weighted target; classes are numbered from 0."""
 
+    def beside(self, offset: Floats, y: Floats, weight: Floats) -> Self:  # noqa: ARG002 (of classes)
+        """Return the objective of classes whose scores have a known part, the offset.
+
+        Parameters
+        ----------
+        offset : array of shape (n,) for two classes, (n, classes) for more
+        y, weight : arrays of shape (n,)
+        """
+        message = f"{self.name} takes no offset"
+        raise TypeError(message)
+
     @abc.abstractmethod
     def to_header(self) -> dict[str, Any]:
         """Return the name and the numbers that `from_header` needs, for a JSON header."""

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from epiboost._boosting.objectives.base import Objective
+from epiboost._boosting.objectives.offset_start import log_odds_beside
 from epiboost._typing import Family, Floats
 
 
@@ -23,10 +24,13 @@ class Bernoulli(Objective):
     Attributes
     ----------
     log_odds : float
-        Log-odds of the second class in the training rows.
+        Log-odds of the second class in the training rows, or what is added to the offsets.
+    share : float or None
+        Log-odds of the second class in the training rows beside an offset; None without one.
     """
 
     log_odds: float
+    share: float | None = None
 
     name: ClassVar[str] = "bernoulli"
     family: ClassVar[Family] = "categorical"
@@ -40,13 +44,17 @@ class Bernoulli(Objective):
 
     @property
     def start(self) -> Floats:
-        """Log-odds of the second class in the training rows."""
+        """Score before the first tree, shape (1,)."""
         return np.array([self.log_odds])
 
     @property
     def curvature(self) -> float:
         """Variance p (1 − p) for the share p of the second class."""
-        return float(0.25 / np.cosh(0.5 * self.log_odds) ** 2)
+        return float(0.25 / np.cosh(0.5 * (self.log_odds if self.share is None else self.share)) ** 2)
+
+    def beside(self, offset: Floats, y: Floats, weight: Floats) -> Self:
+        """Return the objective of rows with an offset, shape (n,), to their log-odds."""
+        return type(self)(log_odds_beside(offset, y, weight), self.log_odds)
 
     def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:  # noqa: ARG002 (for a Normal)
         """Return p − y, shape (n, 1)."""
@@ -64,9 +72,10 @@ class Bernoulli(Objective):
 
     def to_header(self) -> dict[str, Any]:
         """Return name and log-odds."""
-        return {"name": self.name, "log_odds": self.log_odds}
+        header = {"name": self.name, "log_odds": self.log_odds}
+        return header if self.share is None else {**header, "share": self.share}
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> Self:
         """Return the objective that `to_header` described."""
-        return cls(float(header["log_odds"]))
+        return cls(float(header["log_odds"]), float(header["share"]) if "share" in header else None)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from epiboost._boosting.objectives.base import Objective
+from epiboost._boosting.objectives.offset_start import scores_beside
 from epiboost._typing import Family, Floats
 
 
@@ -23,10 +24,13 @@ class Categorical(Objective):
     Attributes
     ----------
     log_shares : tuple of float
-        Logarithm of each class's share of the training rows.
+        Logarithm of each class's share of the training rows, or what is added to the offsets.
+    shares : tuple of float or None
+        Logarithm of each class's share of the training rows beside an offset; None without one.
     """
 
     log_shares: tuple[float, ...]
+    shares: tuple[float, ...] | None = None
 
     name: ClassVar[str] = "categorical"
     family: ClassVar[Family] = "categorical"
@@ -40,7 +44,7 @@ class Categorical(Objective):
 
     @property
     def start(self) -> Floats:
-        """Logarithm of each class's share."""
+        """Scores before the first tree, shape (classes,)."""
         return np.array(self.log_shares)
 
     @property
@@ -49,8 +53,12 @@ class Categorical(Objective):
 
         K scores with a fixed sum have K − 1 degrees of freedom.
         """
-        shares = np.exp(self.log_shares)
+        shares = np.exp(self.log_shares if self.shares is None else self.shares)
         return float((shares * (1.0 - shares)).sum() / (len(shares) - 1))
+
+    def beside(self, offset: Floats, y: Floats, weight: Floats) -> Self:
+        """Return the objective of rows with an offset, shape (n, classes), to their scores."""
+        return type(self)(tuple(scores_beside(offset, y, weight).tolist()), self.log_shares)
 
     def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:  # noqa: ARG002 (for a Normal)
         """Return p − onehot(y), shape (n, classes)."""
@@ -70,9 +78,11 @@ class Categorical(Objective):
 
     def to_header(self) -> dict[str, Any]:
         """Return name and log shares."""
-        return {"name": self.name, "log_shares": list(self.log_shares)}
+        header: dict[str, Any] = {"name": self.name, "log_shares": list(self.log_shares)}
+        return header if self.shares is None else {**header, "shares": list(self.shares)}
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> Self:
         """Return the objective that `to_header` described."""
-        return cls(tuple(float(value) for value in header["log_shares"]))
+        shares = tuple(float(value) for value in header["shares"]) if "shares" in header else None
+        return cls(tuple(float(value) for value in header["log_shares"]), shares)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from epiboost._boosting.class_offset import add_to_scores
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._display import short_repr
 from epiboost._estimators.conformal import conformal_rank
@@ -57,7 +58,8 @@ class FoldChains:
         """Return the chains of a plan with the scores of their rows."""
         scores = []
         for forest, test in zip(forests, plan.tests, strict=True):
-            predicted, y = predict_table(forest, table[test], prefixes=prefixes).mean(axis=0), data.y[test]
+            offset = None if data.offset is None else data.offset[test]
+            predicted, y = _predict(forest, table[test], prefixes, offset), data.y[test]
             if forest.family == "categorical":
                 score = 1.0 - predicted[np.arange(len(y)), y.astype(np.int64)]
             else:
@@ -92,18 +94,18 @@ class FoldChains:
             ends = np.stack([np.minimum(ends[:, 0], center), np.maximum(ends[:, 1], center)], axis=1)
         return ends
 
-    def sets(self, table: AnyArray, coverage: float) -> AnyArray:
+    def sets(self, table: AnyArray, coverage: float, offset: Floats | None = None) -> AnyArray:
         """Return which classes belong to the cross-conformal set of each row, shape (n, classes)."""
-        scores = 1.0 - self._predict(table)
+        scores = 1.0 - self._predict(table, offset)
         below = sum(
             np.searchsorted(known, score, side="left") for known, score in zip(self.scores, scores, strict=True)
         )
         belongs: AnyArray = below < conformal_rank(self.n_scores, coverage)
         return belongs
 
-    def _predict(self, table: AnyArray) -> Floats:
+    def _predict(self, table: AnyArray, offset: Floats | None = None) -> Floats:
         """Return the parameters of each chain, shape (chains, n, outputs)."""
-        return np.stack([predict_table(forest, table, prefixes=self.prefixes).mean(axis=0) for forest in self.forests])
+        return np.stack([_predict(forest, table, self.prefixes, offset) for forest in self.forests])
 
     def _ends(self, means: Floats, scales: Floats, needed: float) -> Floats:
         """Return both ends of the interval whose upper end is above ``needed`` of the rows' ends, shape (n, 2)."""
@@ -125,3 +127,10 @@ class FoldChains:
             high, low = np.where(enough, middle, high), np.where(enough, low, middle)
         end: Floats = high
         return end
+
+
+def _predict(forest: Forest, table: AnyArray, prefixes: tuple[int, ...] | None, offset: Floats | None) -> Floats:
+    """Return the parameters of a chain, shape (n, outputs), with the offset of classes."""
+    parameters = predict_table(forest, table, prefixes=prefixes)
+    predicted: Floats = (parameters if offset is None else add_to_scores(parameters, offset)).mean(axis=0)
+    return predicted

@@ -34,12 +34,16 @@ class DistinctRows:
     number: Integers
 
     @classmethod
-    def of(cls, plan: OutOfFoldPlan, X: AnyArray, y: Floats) -> "DistinctRows":
+    def of(cls, plan: OutOfFoldPlan, X: AnyArray, data: Dataset) -> "DistinctRows":
         """Return the distinct rows; copies that a plan leaves out at different times stay apart."""
-        fold = np.full(len(y), -1, dtype=np.int64)
+        fold = np.full(len(data.y), -1, dtype=np.int64)
         for number, test in enumerate(plan.tests):
             fold[test] = number
-        ranks = content_ranks(X, y) * (len(plan.tests) + 1) + fold + 1
+        content = content_ranks(X, data.y)
+        if data.offset is not None:
+            parts = np.column_stack([content, data.offset])
+            content = np.unique(parts, axis=0, return_inverse=True)[1].ravel()
+        ranks = content * (len(plan.tests) + 1) + fold + 1
         _, first, number = np.unique(ranks, return_index=True, return_inverse=True)
         return cls(first, number)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import entr
 
+from epiboost._boosting.class_offset import add_to_scores
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._display import short_repr
@@ -188,7 +189,7 @@ def measure(
         Whether the ensemble is virtual.
     """
     tested = np.concatenate(plan.tests)
-    chains = _Chains(plan, forests, table)
+    chains = _Chains(plan, forests, table, data.offset)
     if forests[0].family == "categorical":
         return _measure_classes(chains, data, tested, prefixes, stages, is_virtual=is_virtual)
     predictions = [one.mean(axis=0) for one in chains.predict(prefixes)]
@@ -215,11 +216,12 @@ def measure(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Chains:
-    """The chains of a plan and the table that they predict."""
+    """The chains of a plan, and the table that they predict with the offset of its classes."""
 
     plan: OutOfFoldPlan
     forests: Sequence[Forest]
     table: AnyArray
+    offset: Floats | None
 
     def predict(self, prefixes: Sequence[int] | None) -> list[Floats]:
         """Return each chain's predictions, (prefixes, n, outputs); NaN for rows that it is not asked for."""
@@ -228,6 +230,8 @@ class _Chains:
         predictions = []
         for forest, needed in zip(self.forests, rows, strict=True):
             found = predict_table(forest, self.table[needed], prefixes=prefixes)
+            if self.offset is not None:
+                found = add_to_scores(found, self.offset[needed])
             full = np.full((len(found), len(self.table), found.shape[2]), np.nan)
             full[:, needed] = found
             predictions.append(full)

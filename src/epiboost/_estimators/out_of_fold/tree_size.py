@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from epiboost._boosting.capacity import TreeSize
+from epiboost._boosting.class_offset import add_to_scores
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import Recipe
 from epiboost._boosting.truncation import stages_of
@@ -91,7 +92,7 @@ class ShortChains:
     @cached_property
     def _distinct(self) -> tuple[OutOfFoldPlan, Dataset, AnyArray]:
         """Plan, data and table of the distinct rows, in canonical order."""
-        distinct = DistinctRows.of(self.plan, numbers_of(self.data.X), self.data.y)
+        distinct = DistinctRows.of(self.plan, numbers_of(self.data.X), self.data)
         data = distinct.of_data(self.data)
         return distinct.of_plan(self.plan), data, numbers_of(data.X)
 
@@ -109,6 +110,8 @@ class ShortChains:
             test = plan.tests[fold]
             y, weight = data.y[test], data.weight[test]
             predicted = predict_table(forest, table[test], prefixes=stages if len(stages) > 1 else None)
+            if data.offset is not None:
+                predicted = add_to_scores(predicted, data.offset[test])
             chains = predicted.reshape(-1, len(stages), *predicted.shape[1:])
             alone = np.stack([_losses(chain, y, weight, forest.family) for chain in chains])
             if len(chains) > 1:

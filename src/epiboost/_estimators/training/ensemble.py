@@ -10,8 +10,9 @@ from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.parameter_checks import is_auto
 from epiboost._boosting.recipe import Recipe
 from epiboost._estimators.capacity import choose_capacity
+from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.out_of_fold.options import OutOfFoldOptions, plan_for
-from epiboost._estimators.reference_rows import ChosenRows
+from epiboost._estimators.reference_rows import ChosenRows, Measured, ReferenceRows
 from epiboost._estimators.training.history import StoppingRows
 from epiboost._estimators.training.rounds import Callback, RoundObserver
 from epiboost._estimators.training.run import Trained, TrainingRun
@@ -46,6 +47,8 @@ class TrainedEnsemble:
         For continued training.
     taken_off : (offset, y, weight) or None
         Of the rows that were trained on, if an offset was taken off their target.
+    n_scores : int
+        Numbers per leaf.
     """
 
     trained: Trained
@@ -55,7 +58,27 @@ class TrainedEnsemble:
     kept: AnyArray
     n_rows: int
     beginning: Beginning
-    taken_off: tuple[Floats, Floats, Floats] | None = None
+    taken_off: tuple[Floats, Floats, Floats] | None
+    n_scores: int
+
+    @property
+    def out_of_fold(self) -> OutOfFold | None:
+        """Measurements of all rows that `fit` was given, offsets included; None without out-of-fold chains."""
+        measured = self.trained.out_of_fold
+        if measured is None:
+            return None
+        if self.taken_off is not None:
+            measured = measured.with_offset(*self.taken_off)
+        return measured.of_given_rows(self.kept)
+
+    def reference_rows(self, uncertainty_of: Measured) -> ReferenceRows | None:
+        """Return the training rows that the model keeps; they take no more memory than its trees."""
+        if self.chosen is None:
+            return None
+        measured = self.trained.out_of_fold
+        max_bytes = self.n_scores * self.capacity.tree_bytes * int(self.trained.forest.n_trees.sum())
+        max_bytes += 0 if measured is None else measured.predicted.nbytes
+        return self.chosen.measured(uncertainty_of, measured, max_bytes=max_bytes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,10 +140,11 @@ class EnsembleTraining:
             n_trees = int(first.forest.n_trees[0]) if first.prefixes is None else first.prefixes[-1]
             capacity = replace(capacity, n_estimators=n_trees)
         kept, n_rows, taken_off = rows.kept, len(rows.data.X), _taken_off(rows)
+        n_scores = _n_scores(rows.data.n_classes)
         trained = self._run(rows, capacity, plan, stopped_by)
         if history is not None:
             trained = replace(trained, history=history)
-        return TrainedEnsemble(trained, capacity, schema, chosen, kept, n_rows, beginning, taken_off)
+        return TrainedEnsemble(trained, capacity, schema, chosen, kept, n_rows, beginning, taken_off, n_scores)
 
     def _continued(self, rows: TrainingRows, earlier: EarlierFit, beginning: Beginning) -> TrainedEnsemble:
         """Add trees to an earlier ensemble, whose seed is that of this training."""
@@ -130,8 +154,8 @@ class EnsembleTraining:
         schema = rows.schema.with_ranges(rows.data.X)
         chosen, capacity = self._chosen_rows(rows, schema), earlier.continued_capacity(self.recipe)
         trained = self._run(rows, capacity, plan, None, earlier)
-        n_rows, taken_off = len(rows.data.X), _taken_off(rows)
-        return TrainedEnsemble(trained, capacity, schema, chosen, rows.kept, n_rows, beginning, taken_off)
+        n_rows, taken_off, n_scores = len(rows.data.X), _taken_off(rows), _n_scores(rows.data.n_classes)
+        return TrainedEnsemble(trained, capacity, schema, chosen, rows.kept, n_rows, beginning, taken_off, n_scores)
 
     def _run(
         self,
@@ -167,3 +191,8 @@ class EnsembleTraining:
 def _taken_off(rows: TrainingRows) -> tuple[Floats, Floats, Floats] | None:
     """Return what was taken off the target, what is left of it, and the weights; None without an offset."""
     return None if rows.offset is None else (rows.offset, rows.data.y, rows.data.weight)
+
+
+def _n_scores(n_classes: int) -> int:
+    """Return how many numbers a leaf has: mean and log standard deviation, or one per class, one for two classes."""
+    return {0: 2, 2: 1}.get(n_classes, n_classes)

@@ -86,7 +86,7 @@ class TrainingRun:
         subsets = subsets_of(plan, chain_specs, evaluated=observer.evaluates_folds)
         forest, *forests = self._forests(data, subsets, progress)
         prefixes = self._prefixes(forest, observer.n_used)
-        distinct = DistinctRows.of(plan, numbers_of(data.X), data.y)
+        distinct = DistinctRows.of(plan, numbers_of(data.X), data)
         own_plan, own_data = distinct.of_plan(plan), distinct.of_data(data)
         own_table = numbers_of(own_data.X)
         measured = measure(

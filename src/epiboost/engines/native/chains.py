@@ -1,9 +1,9 @@
-"""Training of chains in the native core, on this machine or on a cluster.
+"""Chains of the native core: what they are trained on, and what they become.
 
 A chain is a pure function of a binned table, a recipe and a seed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
@@ -18,14 +18,11 @@ from epiboost._boosting.variance_guard import LEAVE_ONE_OUT_FACTOR, SYMMETRIC_TR
 from epiboost._encoding.encoding import Encoding
 from epiboost._native import ChainRecipe as NativeRecipe
 from epiboost._native import Sample, native
-from epiboost._progress import Progress, no_progress
 from epiboost._typing import AnyArray, Bytes, Floats, Floats32
-from epiboost.distributed.members import fan_out
 from epiboost.engines.native.encoded_constraints import encoded_constraints
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import BinnedRows
 from epiboost.engines.native.split_rows import split_rows
-from epiboost.engines.rounds import Rounds
 
 _UNBOUNDED = 255  # levels: a leaf-wise tree has at most 255 leaves, so none is deeper
 
@@ -151,7 +148,7 @@ class ChainTable:
         Targets in the units of the score, and weights.
     counts : array of shape (columns,)
         Number of bins per column.
-    evaluation : (bins, y, weight) or None
+    evaluation : (bins, y, weight, offset) or None
         Evaluation rows.
     recipe : ChainRecipe
     seeds : array of shape (chains,)
@@ -161,23 +158,26 @@ class ChainTable:
         Of which scores are parameters.
     given : (feature, threshold, parent, leaf) or None
         Trees with which the chains begin, see `Trees`.
+    offset : float32 array of shape (n, outputs) or None
+        A known part of the scores.
     """
 
     tables: tuple[Bytes, ...]
     y: AnyArray
     weight: AnyArray
     counts: AnyArray
-    evaluation: tuple[Bytes, AnyArray, AnyArray] | None
+    evaluation: tuple[Bytes, AnyArray, AnyArray, Floats32 | None] | None
     recipe: ChainRecipe
     seeds: AnyArray
     bootstrap: bool
     objective: Objective
     given: tuple[AnyArray, AnyArray, Bytes, Floats32] | None = None
+    offset: Floats32 | None = None
 
     def samples(self) -> list[Sample]:
         """Return the rows of each order, or the bootstrap sample of each chain, as objects of the native core."""
         if not self.bootstrap:
-            return [_sample(table, self.y, self.weight, self.counts) for table in self.tables]
+            return [_sample(table, self.y, self.weight, self.offset, self.counts) for table in self.tables]
         return [self._bootstrap_sample(chain, int(seed)) for chain, seed in enumerate(self.seeds)]
 
     def _bootstrap_sample(self, chain: int, seed: int) -> Sample:
@@ -185,9 +185,10 @@ class ChainTable:
         weight = bootstrap_weight(self.weight.astype(np.float64), keys, seed)
         rows = np.flatnonzero(weight)
         if not rows.size:  # a table of very few rows
-            return _sample(self.tables[chain % len(self.tables)], self.y, self.weight, self.counts)
+            return _sample(self.tables[chain % len(self.tables)], self.y, self.weight, self.offset, self.counts)
         table = self.tables[chain % len(self.tables)][rows]
-        return native().Sample(table, self.y[rows], weight[rows].astype(np.float32), keys[rows], self.counts)
+        offset = None if self.offset is None else self.offset[rows]
+        return native().Sample(table, self.y[rows], weight[rows].astype(np.float32), keys[rows], self.counts, offset)
 
     def evaluation_samples(self) -> list[Sample]:
         """Return the evaluation rows as an object of the native core; none or one."""
@@ -205,75 +206,31 @@ class ChainTable:
 
 
 def chain_table(
-    rows: BinnedRows, evaluation: tuple[AnyArray, Floats, Floats] | None, specs: Sequence[MemberSpec], steps: StepSizes
+    rows: BinnedRows,
+    evaluation: tuple[AnyArray, Floats, Floats, Floats | None] | None,
+    specs: Sequence[MemberSpec],
+    steps: StepSizes,
 ) -> ChainTable:
     """Return the training data of chains, in single precision; their specs differ in the seeds only."""
     held_out = None
     if evaluation is not None:
-        held_out = (evaluation[0], evaluation[1].astype(np.float32), evaluation[2].astype(np.float32))
+        codes, target, weights, offset = evaluation
+        held_out = (codes, target.astype(np.float32), weights.astype(np.float32), _scores(offset))
     y, weight = rows.objective.encode(rows.y).astype(np.float32), rows.weight.astype(np.float32)
     recipe = ChainRecipe.of(specs[0], rows.objective, steps, rows.encoding)
     seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
-    bootstrap, objective = specs[0].bootstrap, rows.objective
-    return ChainTable(tuple(rows.tables), y, weight, rows.bins.counts, held_out, recipe, seeds, bootstrap, objective)
-
-
-def train_here(tables: list[ChainTable], threads: int, progress: Progress, rounds: Rounds | None = None) -> list[Trees]:
-    """Train the chains of all tables side by side with threads of this machine; the list is emptied.
-
-    The caller should hold no other reference to the tables: with large ones each copy counts. The loss after each tree
-    is measured if the first table has evaluation rows.
-    """
-    sizes = [len(table.seeds) for table in tables]
-    total = sum(len(table.seeds) * table.recipe.trees for table in tables)
-    has_losses = tables[0].evaluation is not None
-    round_done = None if rounds is None else _round_callback(rounds, sizes, [table.objective for table in tables])
-    given = tables[0].given  # of the only table, if there is any
-    problems = [_problem(tables.pop(0)) for _ in sizes]
-    together = native().train(
-        *zip(*problems, strict=True),
-        threads=threads,
-        progress=lambda done: progress(done, total),
-        losses=has_losses,
-        round_trees=problems[0][2].trees if rounds is None else rounds.trees,
-        round_done=round_done,
-        given=given,
+    return ChainTable(
+        tables=tuple(rows.tables),
+        y=y,
+        weight=weight,
+        counts=rows.bins.counts,
+        evaluation=held_out,
+        recipe=recipe,
+        seeds=seeds,
+        bootstrap=specs[0].bootstrap,
+        objective=rows.objective,
+        offset=_scores(rows.offset),
     )
-    progress(total, total)
-    ends = np.cumsum(sizes)[:-1]
-    return [Trees(*parts) for parts in zip(*(np.split(array, ends) for array in together), strict=True)]
-
-
-def _round_callback(
-    rounds: Rounds, sizes: Sequence[int], objectives: Sequence[Objective]
-) -> Callable[[int, list[tuple[int, AnyArray]]], bool]:
-    """Return the callback of the native core, which is given the scores of the evaluation rows of single chains."""
-    table_of = np.repeat(np.arange(len(sizes)), sizes)
-
-    def go_on(n_trees: int, evaluated: list[tuple[int, AnyArray]]) -> bool:
-        predicted: list[list[Floats]] = [[] for _ in sizes]
-        for chain, scores in evaluated:
-            table = int(table_of[chain])
-            predicted[table].append(objectives[table].parameters(scores.astype(np.float64)))
-        return not rounds.done(n_trees, [np.stack(chains) if chains else None for chains in predicted])
-
-    return go_on
-
-
-def train_on_cluster(tables: list[ChainTable], progress: Progress) -> list[Trees]:
-    """Train each chain on a worker of the active cluster; the bits are those of `train_here`."""
-    total = sum(len(table.seeds) * table.recipe.trees for table in tables)
-    done_before, trained = 0, []
-    for table in tables:
-        n_chains, trees = len(table.seeds), table.recipe.trees
-
-        def report(done: int, before: int = done_before, trees: int = trees) -> None:
-            progress(before + done * trees, total)
-
-        parts = fan_out(_train_chain, table, range(n_chains), report)
-        trained.append(Trees(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True))))
-        done_before += n_chains * trees
-    return trained
 
 
 def forest_of(
@@ -302,16 +259,11 @@ def forest_of(
     )
 
 
-def _sample(codes: AnyArray, y: AnyArray, weight: AnyArray, counts: AnyArray) -> Sample:
+def _scores(offset: Floats | None) -> Floats32 | None:
+    """Return offsets in single precision, shape (n, outputs)."""
+    return None if offset is None else np.ascontiguousarray(offset.reshape(len(offset), -1), dtype=np.float32)
+
+
+def _sample(codes: AnyArray, y: AnyArray, weight: AnyArray, offset: Floats32 | None, counts: AnyArray) -> Sample:
     keys = np.arange(len(y), dtype=np.uint32)
-    return native().Sample(np.ascontiguousarray(codes), y, weight, keys, counts)
-
-
-def _problem(table: ChainTable) -> tuple[list[Sample], list[Sample], NativeRecipe, AnyArray]:
-    """Return samples, evaluation rows, recipe and seeds as objects of the native core."""
-    return table.samples(), table.evaluation_samples(), table.recipe.to_native(), table.seeds
-
-
-def _train_chain(table: ChainTable, chain: int, *, threads: int) -> Trees:
-    """Train one chain on a worker."""
-    return train_here([table.of_chain(chain)], threads, no_progress)[0]
+    return native().Sample(np.ascontiguousarray(codes), y, weight, keys, counts, offset)

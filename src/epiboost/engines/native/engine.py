@@ -13,10 +13,11 @@ from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
 from epiboost.engines.base import Capabilities, Forest, Subset
-from epiboost.engines.native.chains import chain_table, forest_of, train_here, train_on_cluster
+from epiboost.engines.native.chains import chain_table, forest_of
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.quick_trees import QuickTrees
 from epiboost.engines.native.rows import bin_evaluation, bin_numbers, bin_rows, rows_for
+from epiboost.engines.native.training import train_here, train_on_cluster
 from epiboost.engines.rounds import Rounds, evaluation_rows, replay
 
 _MAX_CLASSES = 1024  # the native core keeps the scores of a row on the stack
@@ -37,7 +38,7 @@ class NativeEngine:
     n_jobs: int | str | None = None
     borders: Sequence[Sequence[float]] | None = field(default=None, repr=False)
 
-    capabilities: ClassVar[Capabilities] = Capabilities(partitions="bins", cluster=True, sparse=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(partitions="bins", cluster=True, class_offset=True, sparse=True)
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:
         """Train one chain per spec; specs must differ in their seeds only."""

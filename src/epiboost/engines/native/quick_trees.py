@@ -10,9 +10,10 @@ from epiboost._inputs.constraints import NO_CONSTRAINTS
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import no_progress
 from epiboost._typing import Floats
-from epiboost.engines.native.chains import chain_table, forest_of, train_here
+from epiboost.engines.native.chains import chain_table, forest_of
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.rows import bin_numeric_rows
+from epiboost.engines.native.training import train_here
 
 _TREES, _RATE = 200, 0.3  # enough to find what trees can find; a fraction of the training time
 _DEPTH, _DEPTH_OF_FEW_ROWS, _FEW_ROWS = 6, 4, 1000  # shallow trees take a quarter of the time where rows are few

@@ -7,7 +7,7 @@ from itertools import chain, islice
 import numpy as np
 
 from epiboost._binning.bins import BinnedTable, Bins
-from epiboost._binning.canonical_rows import canonical_order
+from epiboost._binning.canonical_rows import canonical_order, row_bytes
 from epiboost._binning.sparse_bins import bin_sparse, transform_sparse
 from epiboost._boosting.objectives import OBJECTIVES, Objective
 from epiboost._boosting.recipe import MemberSpec
@@ -44,6 +44,8 @@ class BinnedRows:
         Bins, for each random order of the rows; one table if there are no categories.
     y, weight : arrays of shape (n,)
         Targets in their own units, and weights.
+    offset : array of shape (n,) or (n, classes), or None
+        See `Dataset`.
     """
 
     bins: Bins
@@ -52,6 +54,7 @@ class BinnedRows:
     tables: list[Bytes]
     y: Floats
     weight: Floats
+    offset: Floats | None = None
 
 
 def bin_rows(
@@ -83,7 +86,8 @@ def bin_rows(
     codes = bins.transform(numbers, threads=threads)
     rows, weight = _distinct_rows(data, codes, sizes)
     y = data.y[rows]
-    objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes)
+    offset = None if data.offset is None else data.offset[rows]
+    objective = _objective(data, y, weight, offset)
     encoding, tables = fit_encoding(
         data.X[rows],
         objective.encode(y),
@@ -102,16 +106,17 @@ def bin_rows(
     bins = bins.joined(Bins.fit(first[:, numbers.shape[1] :], weight, statistic_bins, threads=threads))
     others = islice(tables, _n_orders(len(specs), first) - 1)
     binned = [bins.transform(table, threads=threads) for table in chain([first], others)]
-    return BinnedRows(bins, encoding, objective, binned, y, weight)
+    return BinnedRows(bins, encoding, objective, binned, y, weight, offset)
 
 
 def bin_numeric_rows(data: Dataset, max_bins: int, threads: int, borders: Bins | None = None) -> BinnedRows:
     """Bin a table of numbers, which may be binned already, and put rows into canonical order."""
     table = bin_numbers(data, max_bins, threads, borders)
-    rows, weight, _ = canonical_order(table.codes, data.y, data.weight)
+    rows, weight, _ = canonical_order(_with_offset(table.codes, data.offset), data.y, data.weight)
     y = data.y[rows]
-    objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes)
-    return BinnedRows(table.bins, None, objective, [table.codes[rows]], y, weight)
+    offset = None if data.offset is None else data.offset[rows]
+    objective = _objective(data, y, weight, offset)
+    return BinnedRows(table.bins, None, objective, [table.codes[rows]], y, weight, offset)
 
 
 def rows_for(forest: NativeForest, data: Dataset, max_bins: int, threads: int) -> BinnedRows:
@@ -138,8 +143,8 @@ def bin_numbers(data: Dataset, max_bins: int, threads: int, borders: Bins | None
     return BinnedTable(bins, bins.transform(data.X, threads=threads))
 
 
-def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyArray, Floats, Floats]:
-    """Return bins, targets in the units of the score, and weights of the evaluation rows."""
+def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyArray, Floats, Floats, Floats | None]:
+    """Return bins, targets in the units of the score, weights and offsets of the evaluation rows."""
     y = rows.objective.encode(data.y)
     if not np.abs(y).max() < _MAX_DEVIATIONS:
         message = (
@@ -147,11 +152,24 @@ def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyAr
         )
         raise ValueError(message)
     if isinstance(data.X, BinnedTable):
-        return data.X.codes, y, data.weight
+        return data.X.codes, y, data.weight, data.offset
     if isinstance(data.X, SparseTable):
-        return transform_sparse(rows.bins, data.X), y, data.weight
+        return transform_sparse(rows.bins, data.X), y, data.weight, data.offset
     table = data.X if rows.encoding is None else rows.encoding.transform(data.X)[0]
-    return rows.bins.transform(table, threads=threads), y, data.weight
+    return rows.bins.transform(table, threads=threads), y, data.weight, data.offset
+
+
+def _objective(data: Dataset, y: Floats, weight: Floats, offset: Floats | None) -> Objective:
+    """Return the objective of rows in canonical order."""
+    objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes)
+    return objective if offset is None else objective.beside(offset, y, weight)
+
+
+def _with_offset(identity: Bytes, offset: Floats | None) -> Bytes:
+    """Return what tells rows apart beside the target: rows of different offsets are not merged."""
+    if offset is None:
+        return identity
+    return np.concatenate([identity, row_bytes(offset.reshape(len(offset), -1))], axis=1)
 
 
 def _n_orders(members: int, table: AnyArray) -> int:
@@ -163,6 +181,7 @@ def _distinct_rows(data: Dataset, codes: Bytes, sizes: Integers) -> tuple[Intege
     """Return rows in canonical order and their weights, given the bins of the numeric columns."""
     categories = np.nan_to_num(data.X[:, sizes > 0], nan=-1.0).astype(np.int32)
     identity = np.concatenate([codes, np.ascontiguousarray(categories).view(np.uint8)], axis=1)
+    identity = _with_offset(identity, data.offset)
     rows, weight, copies = canonical_order(identity, data.y, data.weight)
     return _split_copies(rows, weight, weight if _are_counts(weight, copies, identity, rows) else copies)
 

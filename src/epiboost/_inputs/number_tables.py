@@ -1,0 +1,62 @@
+"""Tables of numbers: checks, and errors that say where a fault is."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from epiboost._inputs.column_kinds import listed
+from epiboost._typing import AnyArray, Table
+
+_MAX_COLUMNS = 65_535  # split features are stored in 16 bits
+_TWO_AXES = 2
+
+
+def is_numeric(X: Table) -> bool:
+    """Return whether a table is a plain NumPy array of numbers with rows and columns."""
+    return type(X) is np.ndarray and X.dtype.kind in "fiub" and X.ndim == _TWO_AXES and X.size > 0
+
+
+def check_numbers(table: Table, owner: str, names: Sequence[Any] | None = None) -> AnyArray:
+    """Return a table of numbers as floats; it may hold missing values."""
+    if getattr(table, "ndim", 0) == _TWO_AXES and not table.shape[1]:
+        refuse_no_columns(table.shape[0], owner)
+    try:
+        with np.errstate(invalid="ignore"):  # it adds up all values, and there may be infinity of both signs
+            numbers = check_array(
+                table, input_name="X", estimator=owner, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan"
+            )
+    except ValueError as error:
+        if "contains infinity" not in str(error):
+            raise
+        message = f"{str(error).rstrip('.')}: {_infinite_columns(np.asarray(table, dtype=np.float64), names)}"
+        raise ValueError(message) from None
+    check_width(numbers.shape[1])
+    return np.asarray(numbers)
+
+
+def _infinite_columns(table: AnyArray, names: Sequence[Any] | None) -> str:
+    """Return which columns hold infinity and where, and the remedy."""
+    infinite = np.isinf(table)
+    found = [
+        f"column {(position if names is None else names[position])!r} in row {int(infinite[:, position].argmax())}"
+        for position in np.flatnonzero(infinite.any(axis=0)).tolist()
+    ]
+    return f"{listed(found)}, counted from 0; replace it by a finite number, or by NaN for a missing value"
+
+
+def refuse_no_columns(n_rows: int, owner: str) -> None:
+    """Raise the error for a table without columns."""
+    message = (
+        f"Found array with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required by {owner}: X has no "
+        "columns, of numbers or categories, to learn from"
+    )
+    raise ValueError(message)
+
+
+def check_width(n_columns: int) -> None:
+    """Raise an error for too many columns."""
+    if n_columns > _MAX_COLUMNS:
+        message = f"X must have at most {_MAX_COLUMNS} columns; got {n_columns}"
+        raise ValueError(message)
