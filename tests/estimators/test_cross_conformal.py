@@ -123,7 +123,7 @@ def test_a_class_is_in_the_set_if_its_p_value_is_above_the_error(seed, n_chains,
 
 def rows_of(y, weight=None):
     """Return what FoldChains reads of a dataset."""
-    return SimpleNamespace(y=y, weight=np.ones(len(y)) if weight is None else weight)
+    return SimpleNamespace(offset=None, y=y, weight=np.ones(len(y)) if weight is None else weight)
 
 
 def test_scores_are_those_of_the_rows_that_a_chain_has_not_seen():

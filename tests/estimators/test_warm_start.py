@@ -87,6 +87,7 @@ def test_on_other_rows_the_earlier_trees_and_bins_stay(estimator, table):
     np.testing.assert_array_equal(model.forest_.leaf[:, :7], forest.leaf)
     np.testing.assert_array_equal(model.forest_.bins.borders, forest.bins.borders)
     assert model.forest_.decay == forest.decay
+    assert model.forest_.objective == forest.objective
     assert model.out_of_fold_ is None
     assert (model.schema_.ranges.low[:1] <= known.low[:1]).all()
     assert np.isfinite(parameters_of(model, table)).all()

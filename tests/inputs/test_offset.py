@@ -163,8 +163,12 @@ class TestClassification:
             classifier.predict_set(X, 0.9, offset=offset, guarantee=True),
         ):
             assert sets[np.arange(120), np.searchsorted(classifier.classes_, labels)].mean() > 0.85
-        moved = classifier.predict_set(X, 0.9, offset=offset[::-1].copy(), guarantee=True)
-        assert (moved != classifier.predict_set(X, 0.9, offset=offset, guarantee=True)).any()
+        chains = classifier.out_of_fold_.chains
+        assert (chains.sets(X, 0.9, offset) != chains.sets(X, 0.9, np.zeros_like(offset))).any()
+        codes = np.searchsorted(classifier.classes_, labels)
+        known = np.concatenate(chains.scores)
+        of_true_class = 1.0 - classifier.oof_prediction_[np.arange(120), codes]  # softened by a temperature
+        assert known.mean() == pytest.approx(np.nanmean(of_true_class), abs=0.02)
         for name in ("predict", "predict_proba", "predict_uncertainty", "predict_set", "staged_predict_proba"):
             with pytest.raises(ValueError, match="this model was trained with an offset; give offset="):
                 getattr(classifier, name)(X)
