@@ -109,6 +109,15 @@ def test_borders_and_bins_of_a_sparse_table_are_those_of_the_dense_one(weight, m
     np.testing.assert_array_equal(binned.codes, expected.transform(X))
 
 
+@pytest.mark.usefixtures("never_dense")
+def test_a_model_of_a_large_sparse_table_is_continued_with_the_same_bits():
+    sparse, options = scipy.sparse.csr_array(X), {"learning_rate": 0.2, "max_depth": 3, "out_of_fold": 3}
+    model = small_regressor(**options, n_estimators=5, warm_start=True).fit(sparse, TARGETS["regressor"])
+    model.set_params(n_estimators=9).fit(sparse, TARGETS["regressor"])
+    at_once = small_regressor(**options, n_estimators=9).fit(X, TARGETS["regressor"])
+    np.testing.assert_array_equal(parameters_of(model, sparse), parameters_of(at_once, X))
+
+
 def test_repeated_entries_are_added():
     repeated = scipy.sparse.csr_array((np.ones(4), [0, 0, 1, 1], [0, 2, 4]), shape=(2, 2))
     model = small_regressor().fit(X[:, :2], TARGETS["regressor"])

@@ -23,7 +23,7 @@ def train(core, sample, counts, recipe, offset, evaluation=()):
 @pytest.mark.parametrize("objective", ["bernoulli", "categorical"])
 def test_trees_beside_an_offset_equal_those_of_the_reference(core, objective, shape):
     sample, counts = small_table(objective, "real", missing=True)
-    recipe = recipe_of(objective, trees=6, noise=0.3, shrink=0.05, random_strength=1.0, **shape)
+    recipe = recipe_of(objective, trees=4, noise=0.3, shrink=0.05, random_strength=1.0, **shape)
     offset = np.random.default_rng(5).normal(size=(150, recipe.outputs)).astype(np.float32)
     trained = train(core, sample, counts, recipe, offset, [core.Sample(*sample, counts, offset)])
     codes, y, weight, keys = sample
