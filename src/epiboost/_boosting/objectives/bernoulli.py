@@ -6,7 +6,7 @@ array([[0.5, 0.5]])
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,7 +30,7 @@ class Bernoulli(Objective):
     """
 
     log_odds: float
-    share: float | None = None
+    share: float | None = field(default=None, repr=False)
 
     name: ClassVar[str] = "bernoulli"
     family: ClassVar[Family] = "categorical"

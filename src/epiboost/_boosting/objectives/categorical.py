@@ -6,7 +6,7 @@ array([[ 0.33,  0.33, -0.67]])
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,7 +30,7 @@ class Categorical(Objective):
     """
 
     log_shares: tuple[float, ...]
-    shares: tuple[float, ...] | None = None
+    shares: tuple[float, ...] | None = field(default=None, repr=False)
 
     name: ClassVar[str] = "categorical"
     family: ClassVar[Family] = "categorical"
