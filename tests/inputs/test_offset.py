@@ -119,6 +119,15 @@ class TestClassification:
         codes = np.searchsorted(classifier.classes_, labels)
         losses = -np.log(probabilities[:, np.arange(120), codes]).mean(axis=1)
         np.testing.assert_allclose(classifier.evaluation_loss_[:, -1], losses, rtol=1e-4)
+        of_mixture = -np.log(probabilities.mean(axis=0)[np.arange(120), codes]).mean()
+        assert classifier.history_.validation_loss[-1] == pytest.approx(of_mixture, rel=1e-4)
+
+    def test_early_stopping_by_out_of_fold_chains_sees_the_offset(self, classes):
+        labels, offset = classes
+        options = {"n_members": 5, "n_estimators": 60, "early_stopping": True}
+        with_offset = small_classifier(**options).fit(X, labels, offset=offset)
+        plain = small_classifier(**options).fit(X, labels)
+        assert with_offset.history_.out_of_fold_loss.min() < 0.9 * plain.history_.out_of_fold_loss.min()
 
     def test_the_scores_move_with_the_offset(self, classes):
         labels, offset = classes
