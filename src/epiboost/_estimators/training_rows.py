@@ -97,7 +97,15 @@ class RowReader:
         if "dask" in sys.modules:
             for name, column in (("y", given.y), ("sample_weight", given.sample_weight)):
                 require_in_memory(column, name, "compute it, or give X as a Dask collection too")
-        schema, table = self._read_table(given.X)
+        if self.earlier is None:
+            schema, table = ColumnSchema.fit(
+                given.X,
+                categorical_features=self.categorical_features,
+                owner=self.owner,
+                sparse_zeros=self.sparse_zeros,
+            )
+        else:
+            schema, table = self.earlier.schema, self.earlier.schema.transform(given.X)
         n_rows = len(table)
         table, y, weight, kept = _positive_rows(table, self.target_type.check(given.y), given.sample_weight)
         if len(table) < n_rows and self.earlier is None:
@@ -125,14 +133,6 @@ class RowReader:
             offset,
         )
         return TrainingRows(schema, target, data, kept, _check_groups(given.groups, n_rows), taken_off)
-
-    def _read_table(self, X: Table) -> tuple[ColumnSchema, AnyArray]:
-        """Return the schema and the table as floats."""
-        if self.earlier is not None:
-            return self.earlier.schema, self.earlier.schema.transform(X)
-        return ColumnSchema.fit(
-            X, categorical_features=self.categorical_features, owner=self.owner, sparse_zeros=self.sparse_zeros
-        )
 
     def read_partitions(self, given: GivenRows, engine: Engine, engine_name: str, max_bins: int) -> TrainingRows:
         """Read a Dask collection."""

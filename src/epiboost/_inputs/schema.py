@@ -114,18 +114,11 @@ class ColumnSchema:
         sparse_zeros : {"values", "missing"}
         """
         check_sparse_zeros(sparse_zeros)
-        schema, table = cls._fit(X, categorical_features, owner, sparse_zeros)
-        return replace(schema, sparse_zeros=sparse_zeros), table
-
-    @classmethod
-    def _fit(
-        cls, X: Table, categorical_features: object, owner: str, sparse_zeros: SparseZeros
-    ) -> tuple[Self, AnyArray]:
         is_default = categorical_features is None or (
             isinstance(categorical_features, str) and categorical_features == "auto"
         )
         if is_default and is_numeric(X):
-            return cls(owner, X.shape[1]), check_numbers(X, owner)
+            return cls(owner, X.shape[1], sparse_zeros=sparse_zeros), check_numbers(X, owner)
         if is_sparse(X):
             return cls._fit_sparse(X, categorical_features, owner, sparse_zeros)
         table = open_table(X)
@@ -138,13 +131,14 @@ class ColumnSchema:
             requested = requested_columns(categorical_features, None, width) if width else None
             if not (width and (requested or holds_text(table))):
                 numbers = check_numbers(table, owner)
-                return cls(owner, numbers.shape[1]), numbers
+                return cls(owner, numbers.shape[1], sparse_zeros=sparse_zeros), numbers
             columns, labels = list(table.T), list(range(width))
         check_width(len(columns))
         if not columns:
             refuse_no_columns(len(table), owner)
         categories, values = fit_columns(columns, labels, requested)
-        return cls(owner, len(columns), names, categories), check_numbers(values, owner, labels)
+        schema = cls(owner, len(columns), names, categories, sparse_zeros=sparse_zeros)
+        return schema, check_numbers(values, owner, labels)
 
     def read(self, X: Table) -> CheckedTable:
         """Return a table that this schema need not read again, with its index.
@@ -164,7 +158,7 @@ class ColumnSchema:
             raise ValueError(message)
         numbers: Any = read_sparse(X, zeros=sparse_zeros, owner=owner)
         check_width(numbers.shape[1])
-        return cls(owner, numbers.shape[1]), numbers
+        return cls(owner, numbers.shape[1], sparse_zeros=sparse_zeros), numbers
 
     def transform(self, X: Table) -> AnyArray:
         """Return a table as floats, shape (n, features), after comparing its columns with those of training.
