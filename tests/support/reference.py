@@ -341,7 +341,7 @@ def leaves_of(bins, features, thresholds, parents):
     return leaf
 
 
-def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):
+def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):  # noqa: PLR0915 (one step after the other)
     """Train one chain: F(t) = (1 - gamma * rate) F(t - 1) + rate * h(t); it begins with the trees of a given one.
 
     An offset, shape (n, outputs), is a known part of the score.

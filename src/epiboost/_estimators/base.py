@@ -21,9 +21,9 @@ from epiboost._estimators.training.rounds import Callback
 from epiboost._estimators.training.stopping import StoppingOptions
 from epiboost._estimators.training_rows import GivenRows, RowReader, TrainingRows, evaluation_parts, is_collection
 from epiboost._estimators.uncertainty_model import UncertaintyModel
-from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints, resolve_constraints
 from epiboost._estimators.warm_start import EarlierFit
 from epiboost._inputs.class_weights import ClassWeight
+from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints, resolve_constraints
 from epiboost._inputs.offset import require_matching_offset
 from epiboost._inputs.schema import CheckedTable, row_index
 from epiboost._inputs.sparse_table import SparseZeros

@@ -15,6 +15,7 @@ from epiboost._estimators.predictions import ClassPredictions
 from epiboost._estimators.staged_predictions import StagedClasses
 from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.class_weights import ClassWeight
+from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints
 from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Classes
 from epiboost._posterior.levels import check_coverage
@@ -205,6 +206,10 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
         temperature: float = 1.0,
         random_strength: float = 1.0,
         structure_rows: int | Auto | None = "auto",
+        min_samples_leaf: int = 1,
+        max_features: float = 1.0,
+        monotonic_constraints: MonotonicConstraints = None,
+        interaction_constraints: InteractionConstraints = None,
         class_weight: ClassWeight = None,
         early_stopping: bool | Auto = "auto",
         early_stopping_rounds: int | None = None,
@@ -235,6 +240,10 @@ class EpiBoostClassifier(ClassifierMixin, ClassPredictions, StagedClasses):  # t
             temperature=temperature,
             random_strength=random_strength,
             structure_rows=structure_rows,
+            min_samples_leaf=min_samples_leaf,
+            max_features=max_features,
+            monotonic_constraints=monotonic_constraints,
+            interaction_constraints=interaction_constraints,
             early_stopping=early_stopping,
             early_stopping_rounds=early_stopping_rounds,
             validation_fraction=validation_fraction,

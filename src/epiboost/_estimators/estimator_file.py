@@ -134,7 +134,7 @@ def _to_json(value: object) -> object:
     if isinstance(value, np.random.RandomState | Iterator) or (hasattr(value, "split") and not isinstance(value, str)):
         return None
     if isinstance(value, set | frozenset):  # in an order that does not depend on hashes
-        return [_to_json(entry) for entry in sorted(value, key=lambda entry: (isinstance(entry, str), entry))]
+        value = sorted(value, key=lambda entry: (isinstance(entry, str), entry))
     if isinstance(value, list | tuple | np.ndarray):
         return [_to_json(entry) for entry in value]
     if isinstance(value, Mapping):
