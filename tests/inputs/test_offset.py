@@ -57,7 +57,7 @@ class TestRegression:
     def test_calibration_is_refused_with_the_remedy(self, regressor):
         model, rest = regressor
         with pytest.raises(
-            ValueError, match="cannot be calibrated; for a regressor, train and calibrate on y - offset"
+            ValueError, match="a model trained with an offset cannot be calibrated; a regressor can on y - offset"
         ):
             model.calibrate(X, Y)
         with pytest.raises(ValueError, match="this model was trained without an offset; leave offset out"):
@@ -165,7 +165,7 @@ class TestClassification:
 
     def test_sets_take_the_offset_and_calibration_is_refused(self, classifier, classes):
         labels, offset = classes
-        with pytest.raises(ValueError, match="a model that was trained with an offset cannot be calibrated"):
+        with pytest.raises(ValueError, match="a model trained with an offset cannot be calibrated"):
             classifier.calibrate(X, labels)
         for sets in (
             classifier.predict_set(X, 0.9, offset=offset),

@@ -171,9 +171,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
         engine = self._checked_engine()
         evaluation = evaluation_parts(eval_set)
         stopping = self._stopping_options(has_eval_set=evaluation is not None)
-        if earlier is not None and stopping.wanted:
-            message = "warm_start adds as many trees as are asked for; set early_stopping=False to continue"
-            raise ValueError(message)
+        if earlier is not None:
+            earlier.refuse_stopping(is_wanted=stopping.wanted)
         rows = self._read_rows(GivenRows(X, y, sample_weight, evaluation, groups, offset), engine, earlier)
         if len(rows.data.X) < _MIN_ROWS:
             n_rows = len(rows.data.X)
@@ -258,14 +257,8 @@ class BaseEpiBoost(FittedAttributes, UncertaintyModel):
 
     def _read_rows(self, given: GivenRows, engine: Engine, earlier: EarlierFit | None = None) -> TrainingRows:
         """Return what `fit` was given as schema, target and dataset."""
-        reader = RowReader(
-            self._target_type,
-            self.categorical_features,
-            type(self).__name__,
-            self.class_weight,
-            self.sparse_zeros,
-            earlier,
-        )
+        columns = (self.categorical_features, type(self).__name__)
+        reader = RowReader(self._target_type, *columns, self.class_weight, self.sparse_zeros, earlier)
         if is_collection(given.X):
             return reader.read_partitions(given, engine, str(self.engine), self.max_bins)
         return reader.read(given)

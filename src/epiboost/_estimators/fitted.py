@@ -27,7 +27,7 @@ class FittedAttributes:
     provenance_: Provenance | None
     history_: TrainingHistory | None = None
     beginning_: Beginning | None
-    trained_with_offset_: bool = False
+    trained_with_offset_: bool
     out_of_fold_: OutOfFold | None = None
     reference_rows_: ReferenceRows | None = None
 

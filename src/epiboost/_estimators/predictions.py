@@ -13,8 +13,6 @@ from epiboost._typing import AnyArray, Column, Floats, Table
 class NumberPredictions(UncertaintyModel):
     """Predictions of a regressor."""
 
-    trained_with_offset_: bool
-
     @overload
     def predict(self, X: Table, *, return_std: Literal[False] = False, offset: Column = None) -> Floats: ...
     @overload

@@ -44,6 +44,8 @@ def takes_dask(method: Method) -> Method:
 class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A model with a posterior."""
 
+    trained_with_offset_: bool = False
+
     @abstractmethod
     def predict(self, X: Table, *, offset: Column = None) -> AnyArray:
         """Predict the target of each row."""

@@ -132,6 +132,13 @@ class EarlierFit:
                 raise ValueError(message)
         return replace(self.capacity, n_estimators=int(n_estimators))
 
+    @staticmethod
+    def refuse_stopping(*, is_wanted: bool) -> None:
+        """Raise an error if training is to stop early."""
+        if is_wanted:
+            message = "warm_start adds as many trees as are asked for; set early_stopping=False to continue"
+            raise ValueError(message)
+
     def of_rows(self, beginning: Beginning) -> Self:
         """Return the same, to be continued on the given rows; warn if measurements are lost by that."""
         same_rows = beginning.rows is not None and beginning.rows == self.beginning.rows

@@ -113,10 +113,8 @@ struct Sample {
         if (offset->shape(0) != rows) throw std::invalid_argument("offset must have one row per row of the bins");
         const std::size_t outputs = offset->shape(1);
         target.offset.assign(outputs * padded(rows), 0.0f);
-        for (std::size_t i = 0; i < rows; ++i) {
-            for (std::size_t k = 0; k < outputs; ++k) {
-                target.offset[k * padded(rows) + i] = offset->data()[i * outputs + k];
-            }
+        for (std::size_t i = 0; i < offset->size(); ++i) {
+            target.offset[i % outputs * padded(rows) + i / outputs] = offset->data()[i];
         }
     }
 };

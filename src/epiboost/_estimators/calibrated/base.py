@@ -118,11 +118,6 @@ class BaseCalibrated(UncertaintyModel):
         return type(self)(**parameters).fit(X_cal, y_cal, sample_weight, groups)
 
     @property
-    def trained_with_offset_(self) -> bool:
-        """False: models with an offset are not calibrated."""
-        return False
-
-    @property
     def scores_(self) -> Floats:
         """Conformity scores of the rows that give the guarantee, ascending."""
         return self.conformity_.values
@@ -205,10 +200,7 @@ class BaseCalibrated(UncertaintyModel):
             message = f"{type(self).__name__} calibrates an {kind}, got {self.estimator!r}"
             raise ValueError(message)
         if self.estimator.trained_with_offset_:
-            message = (
-                "a model that was trained with an offset cannot be calibrated; for a regressor, train and calibrate on "
-                "y - offset, and add the offset to the predictions"
-            )
+            message = "a model trained with an offset cannot be calibrated; a regressor can on y - offset, without one"
             raise ValueError(message)
 
     def _trained_model(
