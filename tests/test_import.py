@@ -20,8 +20,8 @@ TRAINING = """
 import numpy as np
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 X = np.random.default_rng(0).normal(size=(50, 2))
-EpiBoostRegressor(n_members=2, n_estimators=3, n_jobs=1, verbose=1).fit(X, X[:, 0]).predict_uncertainty(X)
-EpiBoostClassifier(n_members=2, n_estimators=3, n_jobs=1, verbose=1).fit(X, X[:, 0] > 0).predict_uncertainty(X)
+EpiBoostRegressor(n_members=2, n_estimators=3, n_jobs=1).fit(X, X[:, 0]).predict_uncertainty(X)
+EpiBoostClassifier(n_members=2, n_estimators=3, n_jobs=1).fit(X, X[:, 0] > 0).predict_uncertainty(X)
 """
 
 

@@ -1,8 +1,8 @@
 """Reports the progress of training.
 
 An engine is given a `Progress`, a callback that takes the number of trees trained so far and the total number of trees,
-over all members. `progress_bar` yields a callback that draws a bar on the terminal or in a notebook, and elsewhere logs
-a line at every tenth of the work; `no_progress` draws nothing. `log` writes a line through the logger "epiboost".
+over all members. `progress_bar` yields a callback that draws a bar on the terminal or in a notebook, and elsewhere may
+log a line at every tenth of the work; `no_progress` draws nothing. `log` writes a line through the logger "epiboost".
 
 >>> with progress_bar("Training", enabled=False) as progress:
 ...     progress(5, 10)
@@ -13,7 +13,7 @@ import logging
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol, TextIO
 
 _LINES = 10  # of a log, over the whole work
@@ -31,11 +31,13 @@ def no_progress(done: int, total: int, /) -> None:
 
 
 @contextmanager
-def progress_bar(description: str, *, enabled: bool = True, unit: str = "trees") -> Iterator[Progress]:
+def progress_bar(
+    description: str, *, enabled: bool = True, unit: str = "trees", lines: bool = False
+) -> Iterator[Progress]:
     """Show the progress while the block runs.
 
     In a notebook it is a bar below the cell. On a terminal the bar is drawn by rich if that is installed; otherwise it
-    is a line of text that is overwritten. Elsewhere lines are logged.
+    is a line of text that is overwritten. Elsewhere lines are logged, if asked for.
 
     Parameters
     ----------
@@ -45,6 +47,8 @@ def progress_bar(description: str, *, enabled: bool = True, unit: str = "trees")
         False draws nothing.
     unit : str, default="trees"
         Plural noun for what is counted.
+    lines : bool, default=False
+        Whether to log lines where there is neither a terminal nor a notebook.
 
     Yields
     ------
@@ -59,8 +63,8 @@ def progress_bar(description: str, *, enabled: bool = True, unit: str = "trees")
     bar: AbstractContextManager[Progress]
     if _in_notebook():
         bar = _notebook_bar(description, unit)
-    elif stream is None or not stream.isatty():
-        bar = _logged_lines(description, unit)
+    elif stream is None or not on_terminal():
+        bar = _logged_lines(description, unit) if lines else nullcontext(no_progress)
     else:
         bar = _terminal_bar(description, stream, unit)
     with bar as report:
@@ -75,6 +79,11 @@ def log(line: str) -> None:
     elif sys.stderr is not None:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
+
+
+def on_terminal() -> bool:
+    """Return whether standard error is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _in_notebook() -> bool:

@@ -13,6 +13,8 @@ RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(200, 5))
 Y = {"regressor": 2 * X[:, 1] - X[:, 3], "classifier": np.digitize(2 * X[:, 1] - X[:, 3], [-1.0, 1.0])}
 
+pytestmark = pytest.mark.filterwarnings("ignore::epiboost.NumbersAsTextWarning")  # categories that are numerals
+
 
 @every_estimator
 def test_they_sum_to_one_and_find_the_columns_that_matter(estimator):

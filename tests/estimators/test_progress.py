@@ -54,10 +54,12 @@ def test_a_disabled_progress_bar_draws_nothing(terminal):
     assert terminal.getvalue() == ""
 
 
-def test_lines_are_logged_when_standard_error_is_not_a_terminal(caplog):
+def test_lines_are_logged_if_asked_for_when_standard_error_is_not_a_terminal(caplog):
     stream = io.StringIO()
     with caplog.at_level(logging.INFO, logger="epiboost"):
         draw_all(stream)
+        assert not caplog.records
+        draw_all(stream, lines=True)
     assert stream.getvalue() == ""
     assert len(caplog.records) == 10
     assert caplog.records[-1].getMessage().startswith("Training: 100 of 100 trees, ")
@@ -66,13 +68,13 @@ def test_lines_are_logged_when_standard_error_is_not_a_terminal(caplog):
 def test_lines_go_to_standard_error_in_a_program_without_logging(monkeypatch):
     monkeypatch.setattr(logging.Logger, "hasHandlers", lambda _self: False)
     stream = io.StringIO()
-    draw_all(stream)
+    draw_all(stream, lines=True)
     assert stream.getvalue().count("\n") == 10
 
 
 def test_a_process_without_standard_error_draws_nothing(monkeypatch):
     monkeypatch.setattr(logging.Logger, "hasHandlers", lambda _self: False)
-    with redirect_stderr(None), progress_bar("Training") as report:
+    with redirect_stderr(None), progress_bar("Training", lines=True) as report:
         report(1, 1)
 
 

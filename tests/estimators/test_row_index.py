@@ -61,6 +61,7 @@ def test_the_posterior_of_a_model_of_another_library_keeps_the_index(forest):
     assert posterior_from(model, TEST, n_members=2).uncertainty().to_frame().index.equals(TEST.index)
 
 
+@pytest.mark.filterwarnings("ignore:In .* of the rows a value is more than:UserWarning")  # columns are alike
 def test_explanations_keep_the_index_of_the_frame_that_a_pipeline_takes():
     pipeline = make_pipeline(StandardScaler(), small_regressor()).fit(FRAME, Y)
     assert attribute(pipeline, TEST[:3], n_coalitions=16).to_frame().index.equals(TEST.index[:3])

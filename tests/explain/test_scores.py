@@ -15,6 +15,8 @@ GRADE = np.array(["low", "mid", "high"])[np.digitize(Y, [-0.5, 0.5])]
 SMALL = {"n_members": 3, "n_estimators": 20, "n_jobs": 1, "random_state": 0, "out_of_fold": 0}
 SIZES = {"symmetric": {"max_depth": 3}, "leaf-wise": {"max_leaves": 9}}
 
+pytestmark = pytest.mark.filterwarnings("ignore::epiboost.NumbersAsTextWarning")  # categories that are numerals
+
 
 def tree_as_arrays(forest, member, tree):
     """Return one tree in the form of shap, on bins; a row goes left if its bin is at most the threshold."""

@@ -15,6 +15,7 @@ from epiboost._cli.parameter_options import known_parameters, option_errors, wit
 from epiboost._cli.tables.selection import quoted, to_numpy
 from epiboost._cli.tables.writing import check_model_output
 from epiboost._cli.training_rows import ColumnRoles, read_evaluation_set, read_training_table
+from epiboost._progress import on_terminal
 
 if TYPE_CHECKING:
     from epiboost import EpiBoostClassifier, EpiBoostRegressor
@@ -77,7 +78,7 @@ def fit(
     model = estimator(
         **known_parameters(estimator, parameters),
         categorical_features=categories if categorical else "auto",
-        verbose=1,
+        verbose=int(on_terminal()),
     )
     start = time.perf_counter()
     with option_errors(), warnings.catch_warnings():

@@ -21,6 +21,7 @@ from epiboost._boosting.recipe import EnsembleKind
 from epiboost._estimators.regressor import EpiBoostRegressor
 from epiboost._files.atomic import atomic_write
 from epiboost._optional import require
+from epiboost._progress import on_terminal
 from epiboost._typing import Floats
 from epiboost.datasets import Heart, HeartCells, make_heart
 from epiboost.plots import HeatMap, MapDisplay
@@ -120,7 +121,7 @@ def run(
             categorical_features=[0, 1],
             n_jobs=n_jobs,
             random_state=random_state,
-            verbose=1,
+            verbose=int(on_terminal()),
         )
         results.append(measure(model, heart))
     console.print(_table(results))

@@ -163,6 +163,13 @@ PARAMETERS: tuple[TrainingParameter, ...] = (
         ("pairwise", "no_interactions", "none"),
     ),
     TrainingParameter(
+        "class_weight",
+        "json",
+        None,
+        "Weights of the classes (classification): balanced, or JSON such as '{\"yes\": 5}'.",
+        ("none", "balanced"),
+    ),
+    TrainingParameter(
         "early_stopping",
         "yes|no",
         "auto",
@@ -227,6 +234,8 @@ PARAMETERS: tuple[TrainingParameter, ...] = (
 """All parameters with an option, in the order of the help."""
 
 WITHOUT_OPTION = {
+    "sparse_zeros": "files hold dense tables",
+    "warm_start": "a command trains once",
     "categorical_features": "--categorical adds to the columns of text",
     "verbose": "training shows its progress on a terminal",
 }

@@ -113,7 +113,7 @@ def _prefixes_in_use(stored: list[int] | None, recipe: Recipe, forest: Forest) -
     n_trees = int(forest.n_trees.min())
     one = prefixes is not None and len(prefixes) == 1 and isinstance(prefixes[0], int) and 0 < prefixes[0] <= n_trees
     if recipe.prefixes is not None or not one:
-        message = "the prefixes are not those of the parameters"
+        message = "the trees in use must be among those of the chains, and virtual members those of the parameters"
         raise ValueError(message)
     return prefixes
 

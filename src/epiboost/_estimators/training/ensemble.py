@@ -169,7 +169,7 @@ class EnsembleTraining:
         log_every = self.verbose if self.verbose > 1 else 0
         observer = RoundObserver(rows.data, recipe, plan, stopped_by, self.callbacks, log_every)
         run = TrainingRun(self.engine, recipe, self.seed, plan, self.keep_folds and plan is not None, observer, earlier)
-        with progress_bar("Training", enabled=self.verbose == 1) as progress:
+        with progress_bar("Training", enabled=self.verbose == 1, lines=True) as progress:
             return run([rows.data], progress)
 
     def _stopped_by(self, rows: TrainingRows, plan: OutOfFoldPlan | None) -> StoppingRows | None:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
 from epiboost._boosting.parameter_checks import is_auto, require_number
 from epiboost._estimators.training.history import StoppingRows
@@ -128,6 +127,12 @@ def _split(
     n: int, fraction: float, codes: AnyArray | None, groups: Integers | None, random_state: int
 ) -> tuple[Integers, Integers]:
     """Return the rows to train on and those to hold out, both in ascending order."""
+    from sklearn.model_selection import (  # noqa: PLC0415 (slow to import, and imports packages that are optional here)
+        GroupShuffleSplit,
+        ShuffleSplit,
+        StratifiedShuffleSplit,
+    )
+
     options = {"n_splits": 1, "test_size": fraction, "random_state": random_state}
     positions = np.arange(n)
     if groups is not None:
