@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from epiboost._estimators.calibrated.groups import check_groups
+from epiboost._inputs.sparse_table import is_sparse
 from epiboost._inputs.table import open_table
 from epiboost._inputs.weights import check_weights
 from epiboost._typing import AnyArray, Column, Floats, Integers, Table
@@ -40,11 +41,11 @@ class CalibrationRows:
     @classmethod
     def read(cls, X: Table, y: AnyArray, sample_weight: Column, groups: Column) -> Self:
         """Return the rows of positive weight; ``y`` is checked already."""
-        X = open_table(X)
+        X = X.tocsr() if is_sparse(X) else open_table(X)
         if not isinstance(X, np.ndarray | nw.DataFrame):
-            X = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
-        if len(X) != len(y):
-            message = f"X and y must have the same number of rows, got {len(X)} and {len(y)}"
+            X = check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False, input_name="X")
+        if X.shape[0] != len(y):
+            message = f"X and y must have the same number of rows, got {X.shape[0]} and {len(y)}"
             raise ValueError(message)
         weight = check_weights(sample_weight, len(y))
         if groups is not None and not isinstance(groups, str | numbers.Integral):
