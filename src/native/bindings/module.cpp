@@ -31,6 +31,7 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     module.def("instruction_sets", &instruction_sets);
     epiboost::bind_bins(module);
     epiboost::bind_categories(module);
+    epiboost::bind_recipe(module);
     epiboost::bind_training(module);
     epiboost::bind_prediction(module);
     epiboost::bind_novelty(module);

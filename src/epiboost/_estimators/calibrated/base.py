@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated.groups import RowGroups, by_group
-from epiboost._estimators.calibrated.rows import MIN_ROWS, CalibrationRows, n_calibration_rows, n_guarantee_rows
+from epiboost._estimators.calibrated.rows import CalibrationRows, n_calibration_rows, n_guarantee_rows
 from epiboost._estimators.calibrated.scores import ConformityScores
 from epiboost._estimators.conformal import check_share, conformal_weight, min_rows_for_coverage
 from epiboost._estimators.reference_rows import ReferenceRows
@@ -222,11 +222,7 @@ class BaseCalibrated(UncertaintyModel):
 
     def _split_calibration_rows(self, n_samples: int, random: np.random.Generator) -> tuple[Integers, Integers]:
         """Split the calibration rows at random: rows that fit the scales, and rows that give the guarantee."""
-        if n_samples < MIN_ROWS:
-            message = f"calibration needs at least {MIN_ROWS} rows, got {n_samples}"
-            raise ValueError(message)
-        n_guarantee = n_guarantee_rows(n_samples, 1.0 - self.scale_share)
-        order: Integers = random.permutation(n_samples)
+        n_guarantee, order = n_guarantee_rows(n_samples, 1.0 - self.scale_share), random.permutation(n_samples)
         return order[n_guarantee:], order[:n_guarantee]
 
     def _fit_groups(self, rows: CalibrationRows, table: AnyArray) -> tuple[RowGroups | None, Integers | None]:

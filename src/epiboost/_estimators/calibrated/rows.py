@@ -91,6 +91,9 @@ def n_guarantee_rows(n_samples: int, share: float) -> int:
     >>> n_guarantee_rows(69, 0.75), n_guarantee_rows(10, 0.75), n_guarantee_rows(1000, 0.75)
     (59, 8, 759)
     """
+    if n_samples < MIN_ROWS:
+        message = f"calibration needs at least {MIN_ROWS} rows, got {n_samples}"
+        raise ValueError(message)
     wanted = min(max(round(share * n_samples), 1), n_samples - 1)
     below = (wanted + 1) // _STEPS * _STEPS - 1
     near = [n for n in (below, below + _STEPS) if abs(n / n_samples - share) <= _LEEWAY and 0 < n < n_samples]

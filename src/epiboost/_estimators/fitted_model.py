@@ -1,0 +1,80 @@
+"""Predictions of a trained ensemble."""
+
+from sklearn.utils.validation import check_is_fitted
+
+from epiboost._boosting.class_offset import add_to_scores
+from epiboost._estimators.fitted import FittedAttributes
+from epiboost._estimators.uncertainty_model import UncertaintyModel
+from epiboost._inputs.schema import CheckedTable, row_index
+from epiboost._posterior.posterior import Posterior
+from epiboost._posterior.uncertainty import Uncertainty
+from epiboost._typing import AnyArray, Column, Floats, LibraryObject, Table
+from epiboost.engines.base import Engine, predict_table
+
+
+class FittedModel(FittedAttributes, UncertaintyModel):
+    """Posterior, novelty and importances of a trained ensemble."""
+
+    engine: str | Engine
+
+    def predict_posterior(self, X: Table, *, offset: Column = None) -> Posterior:
+        """Return the predictive distribution of every member for every row.
+
+        Parameters
+        ----------
+        X : table of shape (n, features)
+        offset : number or array of shape (n,), optional
+            For a model that was trained with one.
+
+        Returns
+        -------
+        Posterior
+            ``parameters`` has shape (members, n, outputs): mean and variance, or class probabilities.
+        """
+        self._require_fitted()
+        table = self.schema_.transform(X)
+        return self._posterior_of(table, row_index(X), self._known_offset(offset, len(table)))
+
+    def _posterior_of(self, table: AnyArray, index: LibraryObject = None, offset: Floats | None = None) -> Posterior:
+        """Return the posterior of a table that the schema has read."""
+        return self._posterior(predict_table(self.forest_, table, prefixes=self.prefixes_), index, offset)
+
+    def _posterior(self, parameters: Floats, index: LibraryObject = None, offset: Floats | None = None) -> Posterior:
+        """Return the posterior for the parameters of the members, recalibrated."""
+        if offset is not None and self.target_.n_classes:
+            parameters = add_to_scores(parameters, offset)
+        if self.out_of_fold_ is not None and self.out_of_fold_.recalibration is not None:
+            parameters = self.out_of_fold_.recalibration.apply(parameters)
+        if offset is not None and not self.target_.n_classes:
+            parameters[:, :, 0] += offset
+        return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None), index)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importance of each column for the prediction, shape (features,); the sum is one."""
+        from epiboost._estimators.importances import feature_importances  # noqa: PLC0415 (imports an engine)
+
+        self._require_fitted()
+        return feature_importances(self.forest_, self.reference_rows_, self.prefixes_, str(self.engine))
+
+    def _uncertainty_of(self, table: AnyArray) -> Uncertainty:
+        """Return the uncertainty of a table that the schema has read."""
+        return self._posterior_of(table).uncertainty()
+
+    def _read(self, X: Table) -> CheckedTable:
+        self._require_fitted()
+        return self.schema_.read(X)
+
+    def _novelty(self, X: Table) -> Floats:
+        self._require_fitted()
+        if self.reference_rows_ is None:
+            message = (
+                "this model keeps no training rows to tell what is novel: it was trained on a Dask collection or with "
+                "reference_rows=0, or its file is of an earlier version"
+            )
+            raise ValueError(message)
+        return self.reference_rows_.novelty_of(self.schema_.transform(X))
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "forest_"):  # scikit-learn's own check takes as long as a prediction of one row
+            check_is_fitted(self, "forest_")
