@@ -72,9 +72,9 @@ def progress_bar(
 
 
 def log(line: str) -> None:
-    """Write a line through the logger "epiboost"; to standard error if the program has not set up logging."""
+    """Write a line through the logger "epiboost"; to standard error if the program logs no information."""
     logger = logging.getLogger("epiboost")
-    if logger.hasHandlers():
+    if logger.hasHandlers() and logger.isEnabledFor(logging.INFO):
         logger.info(line)
     elif sys.stderr is not None:
         sys.stderr.write(f"{line}\n")

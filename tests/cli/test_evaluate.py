@@ -125,7 +125,9 @@ def test_the_table_is_predicted_once_and_once_more_for_guarantees(files, kind, p
     _, models = files
     trained = models[kind.split()[-1]]
     counted, predict = [], type(trained).predict_posterior
-    monkeypatch.setattr(type(trained), "predict_posterior", lambda self, X: counted.append(1) or predict(self, X))
+    monkeypatch.setattr(
+        type(trained), "predict_posterior", lambda self, X, **options: counted.append(1) or predict(self, X, **options)
+    )
     evaluate(models[kind], rows(HELD_OUT), (PRICE if "regressor" in kind else GRADE)[HELD_OUT])
     assert len(counted) == passes
 

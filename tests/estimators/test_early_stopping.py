@@ -202,7 +202,7 @@ def test_contradictions_are_refused(options, fault):
 
 
 def test_one_group_cannot_be_held_out():
-    with pytest.raises(ValueError, match=r"validation_fraction=0\.1 cannot split 200 rows"):
+    with pytest.raises(ValueError, match=r"validation_fraction=0\.1 cannot split 200 rows of 1 group"):
         quick(EpiBoostRegressor, validation_fraction=0.1, out_of_fold=0).fit(X, SIGNAL, groups=np.zeros(200))
 
 
@@ -249,3 +249,56 @@ def test_the_history_is_a_frame():
     frame = model.history_.to_frame()
     assert frame.columns.tolist() == ["n_trees", "validation_loss"]
     assert frame["n_trees"].tolist() == [10, 20, 30]
+
+
+# Where features meet
+
+
+def test_a_callback_that_stops_a_virtual_ensemble_leaves_members_of_the_shorter_chain(tmp_path):
+    model = EpiBoostRegressor(ensemble="virtual", n_members=4, n_estimators=80, max_depth=3, random_state=0)
+    model.fit(X, SIGNAL, callbacks=[lambda now: now.n_trees >= 20])
+    assert model.prefixes_ == (12, 15, 17, 20)
+    model.save(tmp_path / "model.epib")
+    np.testing.assert_array_equal(EpiBoostRegressor.load(tmp_path / "model.epib").predict(X), model.predict(X))
+
+
+def test_truth_values_of_numpy_stop_too_and_other_answers_do_not():
+    model = quick(EpiBoostRegressor, n_estimators=40, out_of_fold=0)
+    assert model.fit(X, SIGNAL, callbacks=lambda now: np.float64(now.n_trees) >= 20).n_iter_[0] == 20
+    assert model.fit(X, SIGNAL, callbacks=[lambda now: now.n_trees]).n_iter_[0] == 40
+
+
+def test_what_is_no_callback_is_refused():
+    with pytest.raises(TypeError, match="callbacks must be callables"):
+        quick(EpiBoostRegressor).fit(X, SIGNAL, callbacks=[3])
+
+
+@pytest.mark.parametrize("groups", [None, np.repeat(np.arange(20), 10)])
+def test_every_class_is_trained_on(groups):
+    labels = np.repeat(np.arange(20), 10) if groups is not None else np.r_[1, 2, np.zeros(198, dtype=int)]
+    for seed in range(4):
+        model = quick(EpiBoostClassifier, validation_fraction=0.2, out_of_fold=0, n_estimators=5, random_state=seed)
+        if groups is None:
+            assert model.fit(X, labels).predict_proba(X).min() > 0.0
+        else:
+            with pytest.raises(ValueError, match="leaves none to train on or to hold out"):
+                model.fit(X, labels, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"refit": True, "early_stopping": False}, "early_stopping=False contradicts refit"),
+        ({"refit": "yes"}, "refit must be True or False; got 'yes'"),
+        ({"verbose": -1}, "verbose must be a whole number"),
+    ],
+)
+def test_odd_parameters_are_refused(options, fault):
+    with pytest.raises(ValueError, match=fault):
+        quick(EpiBoostRegressor, **options).fit(X, SIGNAL)
+
+
+def test_a_refit_is_for_rows_held_out():
+    with pytest.raises(ValueError, match="refit=True is for rows held out"):
+        quick(EpiBoostRegressor, refit=True).fit(X, SIGNAL, eval_set=(X, SIGNAL))
+    assert quick(EpiBoostRegressor, refit=True, n_estimators=30).fit(X, SIGNAL).history_.stopped_by == "validation"

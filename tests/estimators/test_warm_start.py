@@ -134,7 +134,7 @@ def test_unknown_labels_and_columns_are_refused_when_training_continues():
 def test_early_stopping_is_refused_when_training_continues():
     model = small_regressor(**CHAINS, n_estimators=7, warm_start=True).fit(X, Y)
     for options in ({"early_stopping_rounds": 3}, {"validation_fraction": 0.2}, {"early_stopping": True}):
-        with pytest.raises(ValueError, match="set early_stopping=False to continue"):
+        with pytest.raises(ValueError, match="leave early_stopping_rounds and validation_fraction at None"):
             clone_with(model, n_estimators=9, **options).fit(X, Y)
 
 
@@ -161,3 +161,23 @@ def test_a_dask_collection_cannot_be_continued():
     model = small_regressor(**CHAINS, n_estimators=7, warm_start=True).fit(X, Y)
     with pytest.raises(ValueError, match="warm_start continues on tables in memory"):
         model.set_params(n_estimators=9).fit(arrays.from_array(X), Y)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"max_bins": 31}, {"l2": 1.0}, {"temperature": 2.0}, {"ensemble": "sgb"}, {"monotonic_constraints": [1, 0, 0]}],
+    ids=lambda change: next(iter(change)),
+)
+def test_other_parameters_of_trees_are_refused_when_training_continues(change):
+    model = small_regressor(**CHAINS, n_estimators=7, warm_start=True).fit(X, Y)
+    name = next(iter(change))
+    with pytest.raises(ValueError, match=f"warm_start continues with {name}="):
+        model.set_params(n_estimators=9, **change).fit(X, Y)
+    assert model.n_iter_.tolist() == [7, 7, 7]
+
+
+def test_rows_that_were_held_out_are_other_rows():
+    model = small_regressor(**FOLDS, n_estimators=9, warm_start=True, validation_fraction=0.2).fit(X, Y)
+    model.set_params(n_estimators=12, validation_fraction=None)
+    with pytest.warns(UserWarning, match="are not those of the training before"):
+        model.fit(X, Y)

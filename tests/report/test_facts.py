@@ -160,9 +160,9 @@ def test_beside_the_detectors_a_table_is_predicted_once(models, monkeypatch):
     model, y = models["classifier"]
     counts, predict = [], type(model).predict_posterior
 
-    def counted(self, X):
+    def counted(self, X, **options):
         counts.extend([len(X)] if self is model else [])
-        return predict(self, X)
+        return predict(self, X, **options)
 
     monkeypatch.setattr(type(model), "predict_posterior", counted)
     report(model, FRAME[HELD_OUT], y[HELD_OUT], X_ood=OTHER[:40], explain=False)

@@ -16,6 +16,7 @@ from epiboost._cli.tables.selection import quoted, to_numpy
 from epiboost._cli.tables.writing import check_model_output
 from epiboost._cli.training_rows import ColumnRoles, read_evaluation_set, read_training_table
 from epiboost._progress import on_terminal
+from epiboost._typing import AnyArray
 
 if TYPE_CHECKING:
     from epiboost import EpiBoostClassifier, EpiBoostRegressor
@@ -50,7 +51,7 @@ def fit(
         typer.Option(help="Column of numbers that are categories, such as a zip code; can be repeated."),
     ] = None,
     valid: Annotated[
-        Path | None, typer.Option(help="Table on which the loss is measured after every tree, for early stopping.")
+        Path | None, typer.Option(help="Table on which the loss is measured during training, for early stopping.")
     ] = None,
     table_format: InputFormat = None,
     parameters: dict[str, Any],
@@ -75,6 +76,7 @@ def fit(
     from epiboost import EpiBoostClassifier, EpiBoostRegressor, NumbersAsTextWarning  # noqa: PLC0415 (slow to import)
 
     estimator = EpiBoostClassifier if chosen == "classification" else EpiBoostRegressor
+    parameters["class_weight"] = _weights_of_labels(parameters["class_weight"], to_numpy(rows.y))
     model = estimator(
         **known_parameters(estimator, parameters),
         categorical_features=categories if categorical else "auto",
@@ -88,6 +90,14 @@ def fit(
     model.save(output)
     typer.echo(f"Trained in {seconds:.1f} s and wrote {output}")
     _show(model)
+
+
+def _weights_of_labels(class_weight: object, y: AnyArray) -> object:
+    """Return the weights of classes by their labels; the names of a JSON object are text."""
+    if not isinstance(class_weight, dict):
+        return class_weight
+    label_of = {str(label): label for label in set(y.tolist())}
+    return {label_of.get(name, name): weight for name, weight in class_weight.items()}
 
 
 def _show(model: "EpiBoostRegressor | EpiBoostClassifier") -> None:

@@ -15,7 +15,7 @@ from epiboost._estimators.estimator_file import fitted_attributes, parameters_of
 from epiboost._estimators.fitted_model import FittedModel
 from epiboost._estimators.provenance import Provenance
 from epiboost._estimators.training.ensemble import EnsembleTraining
-from epiboost._estimators.training.rounds import Callback
+from epiboost._estimators.training.rounds import Callback, check_callbacks
 from epiboost._estimators.training.stopping import StoppingOptions
 from epiboost._estimators.training_rows import GivenRows, RowReader, TrainingRows, evaluation_parts, is_collection
 from epiboost._estimators.warm_start import EarlierFit
@@ -161,6 +161,7 @@ class BaseEpiBoost(FittedModel):
             message = f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             raise ValueError(message)
         require_integer("reference_rows", self.reference_rows, 0)
+        require_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
         recipe = self._recipe()
         engine = self._checked_engine()
         evaluation = evaluation_parts(eval_set)
@@ -183,7 +184,7 @@ class BaseEpiBoost(FittedModel):
             folds=self.out_of_fold,
             keep_folds=self.keep_folds,
             stopping=stopping,
-            callbacks=tuple(callbacks),
+            callbacks=check_callbacks(callbacks),
             n_reference_rows=self.reference_rows,
             verbose=int(self.verbose),
             earlier=earlier,
@@ -218,7 +219,7 @@ class BaseEpiBoost(FittedModel):
             self.early_stopping,
             self.early_stopping_rounds,
             self.validation_fraction,
-            bool(self.refit),
+            self.refit,
             has_eval_set,
             self.ensemble == "virtual",
         )

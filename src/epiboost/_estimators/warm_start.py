@@ -27,6 +27,18 @@ from epiboost.engines.base import Engine, Forest, WarmStartEngine
 
 _BLOCK_CELLS = 1 << 19  # hashed at once, which bounds memory
 _MODULUS = 1 << 64
+_SHARED_PARAMETERS = (
+    "ensemble",
+    "l2",
+    "max_bins",
+    "max_features",
+    "min_samples_leaf",
+    "random_strength",
+    "structure_rows",
+    "subsample",
+    "temperature",
+    "variance_guard",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +51,34 @@ class Beginning:
         Of the ensemble.
     rows : int or None
         Fingerprint of the training rows, see `fingerprint`; None for rows that were not in memory.
+    parameters : dict
+        Parameters that later trees share with the earlier ones, see `parameters_of_trees`.
     """
 
     seed: int
     rows: int | None
+    parameters: Mapping[str, Any]
 
     def to_header(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {"seed": self.seed, "rows": None if self.rows is None else f"{self.rows:016x}"}
+        rows = None if self.rows is None else f"{self.rows:016x}"
+        return {"seed": self.seed, "rows": rows, "parameters": dict(self.parameters)}
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any] | None) -> "Beginning | None":
         """Return what `to_header` gave; None for a file that has none."""
         if header is None:
             return None
-        return cls(int(header["seed"]), None if header["rows"] is None else int(header["rows"], 16))
+        rows = None if header["rows"] is None else int(header["rows"], 16)
+        return cls(int(header["seed"]), rows, dict(header["parameters"]))
+
+    def check_parameters(self, recipe: Recipe) -> None:
+        """Raise a ValueError if the trees to add would have other parameters than those that there are."""
+        for name, value in parameters_of_trees(recipe).items():
+            known = self.parameters.get(name, value)
+            if value != known:
+                message = f"warm_start continues with {name}={known!r}; got {value!r}; leave it as it was"
+                raise ValueError(message)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +161,10 @@ class EarlierFit:
     def refuse_stopping(*, is_wanted: bool) -> None:
         """Raise an error if training is to stop early."""
         if is_wanted:
-            message = "warm_start adds as many trees as are asked for; set early_stopping=False to continue"
+            message = (
+                "warm_start adds as many trees as are asked for; to continue, leave early_stopping_rounds and "
+                "validation_fraction at None, and early_stopping at 'auto' or False"
+            )
             raise ValueError(message)
 
     def of_rows(self, beginning: Beginning) -> Self:
@@ -156,6 +184,15 @@ class EarlierFit:
             message = f"{engine!r} cannot continue training"
             raise TypeError(message)
         return engine.continue_fit(data, specs, self.forest, progress, same_rows=self.same_rows)
+
+
+def parameters_of_trees(recipe: Recipe) -> dict[str, Any]:
+    """Return the parameters that all trees of a chain share, as JSON values."""
+    parameters = {name: getattr(recipe, name) for name in _SHARED_PARAMETERS}
+    constraints = recipe.constraints
+    parameters["monotonic_constraints"] = [int(one) for one in constraints.monotone]
+    parameters["interaction_constraints"] = [[int(one) for one in group] for group in constraints.groups]
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
 
 
 def fingerprint(data: Dataset) -> int | None:

@@ -96,6 +96,9 @@ def _directions(given: MonotonicConstraints, schema: ColumnSchema) -> tuple[int,
     if given is None:
         return ()
     directions = [0] * schema.n_features
+    if schema.names is not None and hasattr(given, "to_dict"):  # a pandas Series; one without names is a list
+        by_name = given.to_dict()
+        given = by_name if set(by_name) <= set(schema.names) else given
     if isinstance(given, Mapping):
         for name, value in given.items():
             directions[_position(name, schema, "monotonic_constraints")] = _direction(value, repr(name))

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 
+from epiboost._inputs.categories import Categories
 from epiboost._inputs.columns import ColumnCategories
 from epiboost._typing import AnyArray, Table
 
@@ -17,6 +18,7 @@ MAX_ROWS = 16
 """Above it the full reading is as fast: it goes by columns."""
 
 _SINGLE = np.dtype(np.float32)
+_MAX_BYTES = 8
 
 
 def read_few_rows(X: Table, names: tuple[str, ...] | None, categories: ColumnCategories) -> AnyArray | None:
@@ -29,19 +31,26 @@ def read_few_rows(X: Table, names: tuple[str, ...] | None, categories: ColumnCat
     pandas = sys.modules.get("pandas")
     if names is None or pandas is None or type(X) is not pandas.DataFrame or not 0 < len(X) <= MAX_ROWS:
         return None
-    if X.columns.tolist() != list(names):
+    types, known = X.dtypes.tolist(), categories or (None,) * len(names)
+    if X.columns.tolist() != list(names) or not all(map(_is_plain, types, known)):
         return None
     values: AnyArray = X.to_numpy()
-    if values.dtype.kind in "fi" and not categories:
-        table = values if values.dtype == _SINGLE else np.asarray(values, dtype=np.float64)
+    if values.dtype.kind in "fiu" and not categories:
+        is_single = all(one == _SINGLE for one in types)
+        table = values if is_single else np.asarray(values, dtype=np.float64)
     elif values.dtype.kind == "O":
-        rows = [_read_row(row, categories or (None,) * len(names)) for row in values.tolist()]
+        rows = [_read_row(row, known) for row in values.tolist()]
         if None in rows:
             return None
         table = np.array(rows)
     else:
         return None
     return None if np.isinf(table).any() else table
+
+
+def _is_plain(kind: object, known: Categories | None) -> bool:
+    """Return whether a column has a type of NumPy of at most eight bytes; categories may have any type."""
+    return known is not None or (isinstance(kind, np.dtype) and kind.itemsize <= _MAX_BYTES and kind.kind in "fiuO")
 
 
 def _read_row(row: list[object], categories: ColumnCategories) -> list[float] | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from epiboost._estimators.unwrap import unwrap
 from epiboost.plots.base import Display
 from epiboost.plots.style import BLACK, BLUE, GREY, ORANGE, hide_spines
 
@@ -13,9 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from epiboost._estimators.base import BaseEpiBoost
     from epiboost._estimators.training.history import TrainingHistory
-    from epiboost._typing import Floats
+    from epiboost._typing import Estimator, Floats
 
 
 class LearningCurveDisplay(Display):
@@ -58,23 +58,25 @@ class LearningCurveDisplay(Display):
         self.members = members
 
     @classmethod
-    def from_estimator(cls, estimator: BaseEpiBoost, *, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, estimator: Estimator, *, ax: Axes | None = None) -> Self:
         """Draw the losses of a fitted estimator.
 
         Parameters
         ----------
-        estimator : EpiBoostRegressor or EpiBoostClassifier
+        estimator : EpiBoostRegressor or EpiBoostClassifier, alone, calibrated, in a pipeline or in a search
             Fitted with an ``eval_set`` or with early stopping; otherwise no loss was measured.
         ax : matplotlib Axes or None
         """
-        history = getattr(estimator, "history_", None)
+        found: Estimator = unwrap(estimator, "predict_posterior").estimator
+        model: Estimator = getattr(found, "estimator_", found)  # inside a calibrated model
+        history = getattr(model, "history_", None)
         if history is None:
             message = (
                 "no loss was measured during training; fit with an eval_set, with early_stopping=True or with "
                 "validation_fraction"
             )
             raise ValueError(message)
-        return cls(history, members=estimator.evaluation_loss_).plot(ax)
+        return cls(history, members=model.evaluation_loss_).plot(ax)
 
     def _draw(self) -> None:
         history, self.lines_, of_members = self.history, {}, []

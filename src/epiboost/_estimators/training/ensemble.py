@@ -18,7 +18,7 @@ from epiboost._estimators.training.rounds import Callback, RoundObserver
 from epiboost._estimators.training.run import Trained, TrainingRun
 from epiboost._estimators.training.stopping import StoppingOptions, hold_out
 from epiboost._estimators.training_rows import TrainingRows
-from epiboost._estimators.warm_start import Beginning, EarlierFit, fingerprint
+from epiboost._estimators.warm_start import Beginning, EarlierFit, fingerprint, parameters_of_trees
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.sparse_table import SparseTable
 from epiboost._progress import progress_bar
@@ -116,9 +116,8 @@ class EnsembleTraining:
     def __call__(self, handed_over: list[TrainingRows]) -> TrainedEnsemble:
         """Train on the only entry of a list, which is emptied, so that the engine can free a large table."""
         rows = handed_over.pop()
-        beginning = Beginning(self.seed, fingerprint(rows.data))
         if self.earlier is not None:
-            return self._continued(rows, self.earlier, beginning)
+            return self._continued(rows, self.earlier)
         held_out = None
         if self.stopping.validation_fraction is not None:
             held_out = hold_out(rows, self.stopping.fraction, self.seed)
@@ -140,14 +139,18 @@ class EnsembleTraining:
             n_trees = int(first.forest.n_trees[0]) if first.prefixes is None else first.prefixes[-1]
             capacity = replace(capacity, n_estimators=n_trees)
         kept, n_rows, taken_off = rows.kept, len(rows.data.X), _taken_off(rows)
-        n_scores = _n_scores(rows.data.n_classes)
+        n_scores, beginning = _n_scores(rows.data.n_classes), self._beginning(rows)
         trained = self._run(rows, capacity, plan, stopped_by)
+        if self.recipe.ensemble == "virtual":  # a callback may have stopped it
+            capacity = replace(capacity, n_estimators=int(trained.forest.n_trees[0]))
         if history is not None:
             trained = replace(trained, history=history)
         return TrainedEnsemble(trained, capacity, schema, chosen, kept, n_rows, beginning, taken_off, n_scores)
 
-    def _continued(self, rows: TrainingRows, earlier: EarlierFit, beginning: Beginning) -> TrainedEnsemble:
+    def _continued(self, rows: TrainingRows, earlier: EarlierFit) -> TrainedEnsemble:
         """Add trees to an earlier ensemble, whose seed is that of this training."""
+        beginning = self._beginning(rows)
+        earlier.beginning.check_parameters(self.recipe)
         earlier = earlier.of_rows(beginning)
         options = OutOfFoldOptions(self.folds, self.keep_folds, rows.groups, rows.kept)
         plan = plan_for(options, self.recipe, rows.data) if earlier.same_rows else None
@@ -156,6 +159,9 @@ class EnsembleTraining:
         trained = self._run(rows, capacity, plan, None, earlier)
         n_rows, taken_off, n_scores = len(rows.data.X), _taken_off(rows), _n_scores(rows.data.n_classes)
         return TrainedEnsemble(trained, capacity, schema, chosen, rows.kept, n_rows, beginning, taken_off, n_scores)
+
+    def _beginning(self, rows: TrainingRows) -> Beginning:
+        return Beginning(self.seed, fingerprint(rows.data), parameters_of_trees(self.recipe))
 
     def _run(
         self,

@@ -26,7 +26,7 @@ class TrainingHistory:
         Loss of the ensemble as estimated from the out-of-fold chains: mean squared error of a regressor, negative
         log-likelihood of a classifier. None if they did not say when to stop.
     stopped_by : {"eval_set", "validation", "out_of_fold"} or None
-        Rows that said when to stop; None without early stopping.
+        Rows that say when to stop, whether or not all trees were needed; None without early stopping.
     n_used : int
         Number of trees per chain that the model uses.
     """
@@ -39,7 +39,7 @@ class TrainingHistory:
 
     def __repr__(self) -> str:
         """Return a summary."""
-        stopped = "no early stopping" if self.stopped_by is None else f"stopped by {self.stopped_by}"
+        stopped = "no early stopping" if self.stopped_by is None else f"early stopping by {self.stopped_by}"
         last = int(self.n_trees[-1]) if len(self.n_trees) else 0
         return f"TrainingHistory({len(self.n_trees)} measurements up to {last} trees, {self.n_used} in use, {stopped})"
 

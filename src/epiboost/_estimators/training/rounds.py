@@ -50,6 +50,16 @@ Callback = Callable[[TrainingRound], object]
 """Called after every round; training stops if it returns True."""
 
 
+def check_callbacks(callbacks: object) -> tuple[Callback, ...]:
+    """Return callbacks as a tuple; a TypeError if they are not callables."""
+    given = (callbacks,) if callable(callbacks) else tuple(callbacks or ())  # type: ignore[arg-type]
+    for one in given:
+        if not callable(one):
+            message = f"callbacks must be callables that take a TrainingRound; got {one!r}"
+            raise TypeError(message)
+    return given
+
+
 @dataclass(eq=False)
 class RoundObserver:
     """Follows a training.
@@ -80,7 +90,6 @@ class RoundObserver:
         self.data = replace(self.data, X=np.empty((0, 0)))
         self._start = time.perf_counter()
         self._stopping = EarlyStopping(self.recipe.early_stopping_rounds)
-        self._stopped = False
 
     @property
     def is_needed(self) -> bool:
@@ -142,4 +151,4 @@ class RoundObserver:
         decisive = {"eval_set": validation, "validation": validation, "out_of_fold": expected}.get(str(self.stopped_by))
         stops = decisive is not None and self._stopping.add(n_trees, decisive)
         answers = [callback(now) for callback in self.callbacks]
-        return stops or any(answer is True for answer in answers)
+        return stops or any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)

@@ -1,7 +1,7 @@
 """Trains the members of an ensemble, and the out-of-fold chains beside them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import Recipe
@@ -123,7 +123,7 @@ class TrainingRun:
     def _prefixes(self, forest: Forest, n_used: int) -> tuple[int, ...] | None:
         """Return the tree counts of virtual members, or where chains are truncated."""
         if self.recipe.prefixes is not None:
-            return self.recipe.prefixes
+            return replace(self.recipe, n_estimators=int(forest.n_trees[0])).prefixes  # a callback may have stopped it
         return (n_used,) if n_used < int(forest.n_trees.max()) else None
 
     def _stages(self, n_used: int) -> tuple[int, ...] | None:

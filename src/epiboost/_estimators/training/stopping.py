@@ -44,11 +44,17 @@ class StoppingOptions:
         if not (is_auto(self.early_stopping) or isinstance(self.early_stopping, bool | np.bool_)):
             message = f"early_stopping must be 'auto', True or False; got {self.early_stopping!r}"
             raise ValueError(message)
+        if not isinstance(self.refit, bool | np.bool_):
+            message = f"refit must be True or False; got {self.refit!r}"
+            raise ValueError(message)  # noqa: TRY004 (scikit-learn's checks of parameters raise ValueErrors)
         if self.validation_fraction is not None:
             require_number("validation_fraction", self.validation_fraction, above=0.0, at_most=0.9)
             if self.has_eval_set:
                 message = "give an eval_set or validation_fraction, not both: one set of rows says when to stop"
                 raise ValueError(message)
+        if self.refit and self.has_eval_set:
+            message = "refit=True is for rows held out, not for an eval_set; leave one of them out"
+            raise ValueError(message)
         asked = [name for name, value in self._asked.items() if value is not None]
         if not self._may_stop and asked:
             message = f"early_stopping=False contradicts {' and '.join(asked)}; leave one or the other at its default"
@@ -88,7 +94,8 @@ class StoppingOptions:
         if self.wanted:
             if self.has_eval_set:
                 return "eval_set"
-            return "out_of_fold" if has_folds and self.validation_fraction is None else "validation"
+            holds_out = self.validation_fraction is not None or self.refit
+            return "out_of_fold" if has_folds and not holds_out else "validation"
         by_default = is_auto(self.early_stopping) and has_folds and has_auto_length and stops_early
         return "out_of_fold" if by_default and n_rows < _MANY_ROWS else None
 
@@ -98,7 +105,8 @@ class StoppingOptions:
 
     @property
     def _asked(self) -> dict[str, object]:
-        return {"early_stopping_rounds": self.rounds, "validation_fraction": self.validation_fraction}
+        refit = True if self.refit else None
+        return {"early_stopping_rounds": self.rounds, "validation_fraction": self.validation_fraction, "refit": refit}
 
 
 def hold_out(rows: TrainingRows, fraction: float, seed: int) -> TrainingRows:
@@ -108,11 +116,13 @@ def hold_out(rows: TrainingRows, fraction: float, seed: int) -> TrainingRows:
     """
     data = rows.data
     if not isinstance(data.X, np.ndarray | SparseTable):
-        message = "validation_fraction needs the rows in memory; give an eval_set with a Dask collection"
+        message = "early stopping on rows held out needs them in memory; give an eval_set with a Dask collection"
         raise ValueError(message)  # noqa: TRY004 (the type is allowed elsewhere)
     groups = None if rows.groups is None else rows.groups[rows.kept]
     random_state = int(np.random.SeedSequence([seed, _SPLITS]).generate_state(1)[0])
     train, held_out = _split(len(data.y), fraction, data.y if data.n_classes else None, groups, random_state)
+    if data.n_classes:
+        train, held_out = _with_every_class(train, held_out, data.y, groups)
     if not (len(train) and len(held_out)):
         message = f"validation_fraction={fraction:g} of {len(data.y)} rows leaves none to train on or to hold out"
         raise ValueError(message)
@@ -144,9 +154,21 @@ def _split(
     try:
         train, held_out = next(splitter.split(positions, codes, groups))
     except ValueError as error:
-        message = f"validation_fraction={fraction:g} cannot split {n} rows: {error}"
+        what = f"{n} rows" if groups is None else f"{n} rows of {len(np.unique(groups))} group(s)"
+        message = f"validation_fraction={fraction:g} cannot split {what}: {error}"
         raise ValueError(message) from error
     return np.sort(train), np.sort(held_out)
+
+
+def _with_every_class(
+    train: Integers, held_out: Integers, codes: AnyArray, groups: Integers | None
+) -> tuple[Integers, Integers]:
+    """Return the split after moving rows of classes that would not be trained on, with their groups."""
+    for label in np.setdiff1d(codes[held_out], codes[train]):
+        first = held_out[codes[held_out] == label][0]
+        moves = held_out == first if groups is None else groups[held_out] == groups[first]
+        train, held_out = np.sort(np.concatenate([train, held_out[moves]])), held_out[~moves]
+    return train, held_out
 
 
 def _is_stratifiable(codes: AnyArray, fraction: float) -> bool:
