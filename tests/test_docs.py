@@ -44,6 +44,7 @@ PACKAGES = {  # that a page needs beside those of the tests
     "explain": ("shap",),
     "report": ("shap", "vl_convert"),
 }
+SLOW = ("dask", "imbalance", "time-series")  # pages that take seconds
 NOT_RUN = {  # pages with blocks of `py`, which no test runs, and why
     "coming-from": "the code of other libraries",
     "dask": "Spark; tests/distributed/test_spark.py runs the example where PySpark is installed",
@@ -119,7 +120,9 @@ def engines():
 
 
 @pytest.mark.usefixtures("engines")
-@pytest.mark.parametrize("page", sorted(CODED))
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.slow) if page in SLOW else page for page in sorted(CODED)]
+)
 def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, tmp_path, monkeypatch, capsys, request):
     for package in PACKAGES.get(page, ()):
         pytest.importorskip(package)

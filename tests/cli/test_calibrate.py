@@ -70,3 +70,25 @@ def test_errors_are_one_line_and_nothing_is_written(shared_folder, cut, tmp_path
     assert_one_line(epiboost("calibrate", model, rows, "-o", tmp_path / "a.jsonl.gz"), "use .epib")
     assert_one_line(epiboost("calibrate", model, rows, "-o", "-"), "only tables are written there")
     assert sorted(tmp_path.iterdir()) == [rows]
+
+
+def test_groups_and_both_ends_are_options(shared_folder, cut, tmp_path):
+    rows, output = (
+        cut("size", "age", "price", size=lambda frame: (frame["size"] > 0).astype(float)),
+        tmp_path / "c.epib",
+    )
+    model = shared_folder / "regressor.epib"
+    assert epiboost("calibrate", model, rows, "-o", output, "--asymmetric", "--groups", "size").exit_code == 0
+    frame = pd.read_csv(rows)
+    expected = load(model).calibrate(frame[["size", "age"]], frame["price"], groups="size", symmetric=False)
+    intervals = load(output).predict_interval(frame[["size", "age"]], 0.8)
+    assert intervals == pytest.approx(expected.predict_interval(frame[["size", "age"]], 0.8))
+    assert_one_line(epiboost("calibrate", model, rows, "-o", output, "--groups", "town"), "town")
+
+
+def test_options_of_the_other_kind_are_refused(shared_folder, cut, tmp_path):
+    rows, output = cut("size", "age", "price"), tmp_path / "calibrated.epib"
+    ended = epiboost("calibrate", shared_folder / "regressor.epib", rows, "-o", output, "--per-class")
+    assert ended.exit_code == 2
+    assert "--per-class is not for a regressor" in ended.stderr
+    assert not output.exists()

@@ -1,7 +1,7 @@
 """The command ``epiboost calibrate``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,6 +27,15 @@ def calibrate(
     ],
     target: TargetColumn = None,
     weight: WeightColumn = None,
+    groups: Annotated[
+        str | None, typer.Option(help="Feature whose values are groups that each get the guarantee.")
+    ] = None,
+    asymmetric: Annotated[
+        bool, typer.Option("--asymmetric", help="Compute both ends of intervals apart, for skewed targets.")
+    ] = False,
+    per_class: Annotated[
+        bool, typer.Option("--per-class", help="Guarantee the coverage of sets for each class.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the split of the rows.", min=0)] = 0,
     table_format: InputFormat = None,
 ) -> None:
@@ -40,6 +49,22 @@ def calibrate(
     known = [*rows.features.column_names, *filter(None, [weight])]
     name = only_other_column(rows.table, known, source=table) if target is None else target
     y = to_numpy(column(rows.table, name, source=table))
-    options = {} if weight is None else {"sample_weight": to_numpy(column(rows.table, weight, source=table))}
+    is_classifier = hasattr(fitted, "classes_")
+    for option, is_given, is_right in (
+        ("--asymmetric", asymmetric, not is_classifier),
+        ("--per-class", per_class, is_classifier),
+    ):
+        if is_given and not is_right:
+            message = f"{option} is not for a {'classifier' if is_classifier else 'regressor'}"
+            raise typer.BadParameter(message)
+    options: dict[str, Any] = (
+        {} if weight is None else {"sample_weight": to_numpy(column(rows.table, weight, source=table))}
+    )
+    if groups is not None:
+        options["groups"] = groups
+    if asymmetric:
+        options["symmetric"] = False
+    if per_class:
+        options["per_class"] = True
     fitted.calibrate(rows.features, y, random_state=seed, **options).save(output)
     typer.echo(f"Calibrated on {count(len(y), 'row')} and wrote {output}")

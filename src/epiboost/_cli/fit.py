@@ -16,10 +16,10 @@ from epiboost._cli.tables.selection import quoted, to_numpy
 from epiboost._cli.tables.writing import check_model_output
 from epiboost._cli.training_rows import ColumnRoles, read_evaluation_set, read_training_table
 from epiboost._progress import on_terminal
-from epiboost._typing import AnyArray
 
 if TYPE_CHECKING:
     from epiboost import EpiBoostClassifier, EpiBoostRegressor
+    from epiboost._typing import AnyArray
 
 
 @with_training_parameters
@@ -92,7 +92,7 @@ def fit(
     _show(model)
 
 
-def _weights_of_labels(class_weight: object, y: AnyArray) -> object:
+def _weights_of_labels(class_weight: object, y: "AnyArray") -> object:
     """Return the weights of classes by their labels; the names of a JSON object are text."""
     if not isinstance(class_weight, dict):
         return class_weight
