@@ -43,7 +43,8 @@ myst_heading_anchors = 3
 # Methods that every estimator inherits from scikit-learn are documented there.
 autodoc_default_options = {
     "inherited-members": "BaseEstimator, RegressorMixin, ClassifierMixin, OutlierMixin",
-    "exclude-members": "get_metadata_routing, set_fit_request, set_predict_request, set_score_request",
+    "exclude-members": "get_metadata_routing, set_fit_request, set_predict_request, set_predict_proba_request, "
+    "set_predict_log_proba_request, set_score_request",
 }
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings give types in words, with shapes
