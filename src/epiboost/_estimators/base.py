@@ -150,10 +150,7 @@ class BaseEpiBoost(FittedModel):
         NumbersAsTextWarning
             If "auto" takes a text column as categories in which nearly all values are numbers.
         """
-        earlier = EarlierFit.of(self, self._checked_engine(), self._recipe()) if self.warm_start else None
-        if earlier is not None:
-            require_matching_offset(offset, trained_with_offset=self.trained_with_offset_)
-        else:  # if training fails, the model is not fitted; one that is continued stays as it was
+        if not self.warm_start:  # if training fails, the model is not fitted; one that is continued stays as it was
             for name in ("forest_", "out_of_fold_", "reference_rows_", "history_"):
                 self.__dict__.pop(name, None)
         start = time.perf_counter()
@@ -166,7 +163,9 @@ class BaseEpiBoost(FittedModel):
         engine = self._checked_engine()
         evaluation = evaluation_parts(eval_set)
         stopping = self._stopping_options(has_eval_set=evaluation is not None)
+        earlier = EarlierFit.of(self, engine, recipe) if self.warm_start else None
         if earlier is not None:
+            require_matching_offset(offset, trained_with_offset=self.trained_with_offset_)
             earlier.refuse_stopping(is_wanted=stopping.wanted)
         rows = self._read_rows(GivenRows(X, y, sample_weight, evaluation, groups, offset), engine, earlier)
         if len(rows.data.X) < _MIN_ROWS:

@@ -32,7 +32,7 @@ def choose_capacity(
         Whether to show a progress bar.
     """
     n_estimators, rate = chain_length(recipe.n_estimators, recipe.learning_rate)
-    n_rows, is_classification = _count_rows(data), data.n_classes > 0
+    n_rows, is_classification = count_rows(data), data.n_classes > 0
     usual = usual_size(n_rows, is_classification=is_classification)
     size, capabilities = _given_size(recipe, usual), engine.capabilities
     if plan is None or "max_depth" in capabilities.unsupported:
@@ -50,7 +50,7 @@ def choose_capacity(
     return Capacity(n_estimators, rate, size.max_depth, size.max_leaves)
 
 
-def _count_rows(data: Dataset) -> float:
+def count_rows(data: Dataset) -> float:
     """Return the number of rows, where a row of weight two counts twice; rows on a cluster have no weights here."""
     return float(data.weight.sum()) if len(data.weight) else len(data.X)
 

@@ -77,8 +77,7 @@ class Beginning:
         for name, value in parameters_of_trees(recipe).items():
             known = self.parameters.get(name, value)
             if value != known:
-                message = f"warm_start continues with {name}={known!r}; got {value!r}; leave it as it was"
-                raise ValueError(message)
+                raise _other_parameter(name, known, value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,8 +152,7 @@ class EarlierFit:
         for name, value in given.items():
             known = getattr(self.capacity, name)
             if value not in {AUTO, None, known}:
-                message = f"warm_start continues with {name}={known!r}; got {value!r}; leave it as it was"
-                raise ValueError(message)
+                raise _other_parameter(name, known, value)
         return replace(self.capacity, n_estimators=int(n_estimators))
 
     @staticmethod
@@ -184,6 +182,10 @@ class EarlierFit:
             message = f"{engine!r} cannot continue training"
             raise TypeError(message)
         return engine.continue_fit(data, specs, self.forest, progress, same_rows=self.same_rows)
+
+
+def _other_parameter(name: str, known: object, value: object) -> ValueError:
+    return ValueError(f"warm_start continues with {name}={known!r}; got {value!r}; leave it as it was")
 
 
 def parameters_of_trees(recipe: Recipe) -> dict[str, Any]:

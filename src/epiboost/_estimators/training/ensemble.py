@@ -9,7 +9,7 @@ from epiboost._boosting.capacity import Capacity
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.parameter_checks import is_auto
 from epiboost._boosting.recipe import Recipe
-from epiboost._estimators.capacity import choose_capacity
+from epiboost._estimators.capacity import choose_capacity, count_rows
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.out_of_fold.options import OutOfFoldOptions, plan_for
 from epiboost._estimators.reference_rows import ChosenRows, Measured, ReferenceRows
@@ -120,13 +120,11 @@ class EnsembleTraining:
             return self._continued(rows, self.earlier)
         held_out = None
         if self.stopping.validation_fraction is not None:
-            held_out = hold_out(rows, self.stopping.fraction, self.seed)
-            rows = rows if self.stopping.refit else held_out
-        plan = plan_for(OutOfFoldOptions(self.folds, self.keep_folds, rows.groups, rows.kept), self.recipe, rows.data)
+            held_out, rows = self._hold_out(rows)
+        plan = self._plan(rows)
         stopped_by = self._stopped_by(rows, plan)
-        if stopped_by == "validation" and held_out is None:
-            held_out = hold_out(rows, self.stopping.fraction, self.seed)
-            rows = rows if self.stopping.refit else held_out
+        if stopped_by == "validation" and held_out is None:  # there are no folds that could say when to stop
+            held_out, rows = self._hold_out(rows)
         in_memory = isinstance(rows.data.X, np.ndarray | SparseTable)
         schema = rows.schema.with_ranges(rows.data.X) if in_memory else rows.schema
         chosen = self._chosen_rows(rows, schema)
@@ -152,13 +150,21 @@ class EnsembleTraining:
         beginning = self._beginning(rows)
         earlier.beginning.check_parameters(self.recipe)
         earlier = earlier.of_rows(beginning)
-        options = OutOfFoldOptions(self.folds, self.keep_folds, rows.groups, rows.kept)
-        plan = plan_for(options, self.recipe, rows.data) if earlier.same_rows else None
+        plan = self._plan(rows) if earlier.same_rows else None
         schema = rows.schema.with_ranges(rows.data.X)
         chosen, capacity = self._chosen_rows(rows, schema), earlier.continued_capacity(self.recipe)
         trained = self._run(rows, capacity, plan, None, earlier)
         n_rows, taken_off, n_scores = len(rows.data.X), _taken_off(rows), _n_scores(rows.data.n_classes)
         return TrainedEnsemble(trained, capacity, schema, chosen, rows.kept, n_rows, beginning, taken_off, n_scores)
+
+    def _plan(self, rows: TrainingRows) -> OutOfFoldPlan | None:
+        options = OutOfFoldOptions(self.folds, self.keep_folds, rows.groups, rows.kept)
+        return plan_for(options, self.recipe, rows.data)
+
+    def _hold_out(self, rows: TrainingRows) -> tuple[TrainingRows, TrainingRows]:
+        """Return the rows with some of them held out, and the rows that the model is trained on in the end."""
+        held_out = hold_out(rows, self.stopping.fraction, self.seed)
+        return held_out, rows if self.stopping.refit else held_out
 
     def _beginning(self, rows: TrainingRows) -> Beginning:
         return Beginning(self.seed, fingerprint(rows.data), parameters_of_trees(self.recipe))
@@ -179,12 +185,11 @@ class EnsembleTraining:
             return run([rows.data], progress)
 
     def _stopped_by(self, rows: TrainingRows, plan: OutOfFoldPlan | None) -> StoppingRows | None:
-        n_rows = float(rows.data.weight.sum()) if len(rows.data.weight) else len(rows.data.X)
         return self.stopping.rows(
             has_folds=plan is not None,
             has_auto_length=is_auto(self.recipe.n_estimators) and self.recipe.ensemble != "virtual",
             stops_early=isinstance(self.engine, RoundsEngine),
-            n_rows=n_rows,
+            n_rows=count_rows(rows.data),
         )
 
     def _chosen_rows(self, rows: TrainingRows, schema: ColumnSchema) -> ChosenRows | None:
