@@ -1,16 +1,27 @@
 """The reference trainer: slow boosting in NumPy, one line of code per line of the mathematics.
 
 It follows the definitions, not the native code: rows are split with masks, histograms are sums, nothing is packed. To
-grow the same trees, the two must share the noise function and the rounding of gradients, which are written out here.
+grow the same trees, the two must share the noise function and the rounding of gradients, which are written out in
+reference_noise.py and here; reference_monotone.py has the order of leaves under constraints.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-LANGEVIN, ROUNDING, SUBSAMPLE, STRUCTURE, SPLIT_SCORES, COLUMNS = 1, 2, 3, 4, 5, 6
-M64 = (1 << 64) - 1
-f32 = np.float32
+from tests.support.reference_monotone import in_order, leaf_boxes, pairs_in_order, sums_of_sets
+from tests.support.reference_noise import (
+    COLUMNS,
+    LANGEVIN,
+    ROUNDING,
+    SPLIT_SCORES,
+    STRUCTURE,
+    SUBSAMPLE,
+    bits,
+    f32,
+    noise_key,
+    normal_pair,
+)
 
 
 @dataclass(frozen=True)
@@ -46,77 +57,6 @@ class Chain:
     threshold: list = field(default_factory=list)
     parent: list = field(default_factory=list)
     leaf: list = field(default_factory=list)
-
-
-# ---------------------------------------------------------------------------------------------------------------- noise
-
-
-def splitmix64(x):
-    """Return one step of the splitmix64 generator."""
-    x = (x + 0x9E3779B97F4A7C15) & M64
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & M64
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & M64
-    return x ^ (x >> 31)
-
-
-def murmur3_mix(x):
-    """Apply the finaliser of MurmurHash3 to 32-bit numbers, elementwise."""
-    x = x.astype(np.uint32)
-    x = x ^ (x >> np.uint32(16))
-    x = x * np.uint32(0x85EBCA6B)
-    x = x ^ (x >> np.uint32(13))
-    x = x * np.uint32(0xC2B2AE35)
-    return x ^ (x >> np.uint32(16))
-
-
-def noise_key(seed, tree, purpose, pair):
-    """Return the two keys of a tree's random numbers for one purpose and one pair of outputs."""
-    step = splitmix64((splitmix64(seed) + tree) & M64)
-    key = splitmix64((splitmix64((step + purpose) & M64) + pair) & M64)
-    return np.uint32(key & 0xFFFFFFFF), np.uint32(key >> 32)
-
-
-def bits(keys, rows):
-    """Return 32 random bits per row."""
-    first, second = keys
-    return murmur3_mix(murmur3_mix(rows ^ first) + second)
-
-
-def logarithm(x):
-    """Return the natural logarithm in single precision: twice the artanh series of (m - 1) / (m + 1)."""
-    integer = x.view(np.int32)
-    exponent = (integer - np.int32(0x3F3504F3)) >> np.int32(23)
-    m = (integer - (exponent << np.int32(23))).view(f32)
-    s = (m - f32(1)) / (m + f32(1))
-    series = np.full_like(s, f32(2.0) / f32(9.0))
-    for odd in (7, 5, 3):
-        series = series * (s * s) + f32(2.0) / f32(odd)
-    series = series * (s * s) + f32(2)
-    return exponent.astype(f32) * f32(0.693147181) + series * s
-
-
-def normal_pair(keys, rows):
-    """Return two standard Normal numbers per row, by the Box-Muller transform."""
-    first, second = keys
-    a = bits(keys, rows)
-    b = murmur3_mix(a + first) ^ second
-    uniform = ((a >> np.uint32(8)).astype(f32) + f32(0.5)) * f32(2.0**-24)
-    radius = np.sqrt(f32(-2) * logarithm(uniform))
-    turn = (((b >> np.uint32(8)) & np.uint32(0x3FFFFF)).astype(f32) + f32(0.5)) * f32(2.0**-22) - f32(0.5)
-    angle = turn * f32(1.57079633)
-    a2 = angle * angle
-    sine = np.full_like(a2, f32(1.0) / f32(362880.0))
-    for sign, factorial in ((-1, 5040), (1, 120), (-1, 6), (1, 1)):
-        sine = sine * a2 + f32(sign) / f32(factorial)
-    sine = sine * angle
-    cosine = np.full_like(a2, f32(1.0) / f32(40320.0))
-    for sign, factorial in ((-1, 720), (1, 24), (-1, 2), (1, 1)):
-        cosine = cosine * a2 + f32(sign) / f32(factorial)
-    quarter = ((b >> np.uint32(30)) & np.uint32(1)).astype(bool)
-    half = (b >> np.uint32(31)).astype(bool)
-    x, y = np.where(quarter, -sine, cosine), np.where(quarter, cosine, sine)
-    signed = np.where(half, -radius, radius)
-    return signed * x, signed * y
 
 
 # ---------------------------------------------------------------------------------------------------------- mathematics
@@ -230,63 +170,6 @@ def allowed_columns(recipe, path, columns, seed, tree):
         count = max(1, int(recipe.column_share * len(drawn) + 0.5))
         drawn = [drawn[i] for i in np.argsort(random, kind="stable")[:count]]
     return set(drawn) & set.union(set(), *(group for group in groups if group >= set(path)))
-
-
-def leaf_boxes(recipe, features, thresholds, parents):
-    """Return the boxes of the leaves, {feature: (lowest bin, highest bin)}; bin 0 is that of missing values."""
-    boxes = {0: dict.fromkeys(features, (0, 255))}
-    for split, (f, t) in enumerate(zip(features, thresholds, strict=True)):
-        if recipe.leaves and parents[split] == 255:
-            continue
-        for number in [parents[split]] if recipe.leaves else list(boxes):
-            low, high = boxes[number][f]
-            right = split + 1 if recipe.leaves else number + (1 << split)
-            boxes[right] = {**boxes[number], f: (max(low, t + 1), high)}
-            boxes[number] = {**boxes[number], f: (low, min(high, t))}
-    return boxes
-
-
-def pairs_in_order(recipe, boxes):
-    """Return pairs of leaves that touch along a constrained column; the value of the first must not be the larger."""
-    pairs = []
-    for f in boxes[0]:
-        for lower, one in sorted(boxes.items()):
-            for upper, other in sorted(boxes.items()):
-                touch = 0 < one[f][1] == other[f][0] - 1 and one[f][0] <= one[f][1] and other[f][0] <= other[f][1]
-                overlap = all(max(one[g][0], other[g][0]) <= min(one[g][1], other[g][1]) for g in boxes[0] if g != f)
-                if touch and overlap and recipe.monotone[f]:
-                    pairs.append((lower, upper) if recipe.monotone[f] > 0 else (upper, lower))
-    return pairs
-
-
-def in_order(pairs, weight, value):
-    """Return the nearest values in the order of the pairs, by Dykstra's algorithm, and the pairs that are pushed."""
-    value, push, largest = value.copy(), np.zeros(len(pairs)), np.abs(value).max()
-    for _ in range(100):
-        movement = 0.0
-        for i, pair in enumerate(map(list, pairs)):
-            value[pair] += push[i] / weight[pair] * [1, -1]  # takes the last projection back
-            before = push[i]
-            push[i] = max(value[pair[0]] - value[pair[1]], 0.0) / (1 / weight[pair]).sum()
-            value[pair] -= push[i] / weight[pair] * [1, -1]
-            movement = max(movement, abs(push[i] - before) / weight[pair].min())
-        if movement <= 1e-6 * largest:
-            break
-    largest_below, smallest_above = value.copy(), value.copy()
-    for _ in value:
-        for lower, upper in pairs:
-            largest_below[upper] = max(largest_below[lower], largest_below[upper])
-            smallest_above[lower] = min(smallest_above[lower], smallest_above[upper])
-    return (largest_below + smallest_above) / 2, [pair for pair, pushed in zip(pairs, push, strict=True) if pushed > 0]
-
-
-def sums_of_sets(pairs, numbers):
-    """Return for each leaf the sum of the numbers over all leaves that pairs connect it with."""
-    sets = np.arange(len(numbers))
-    for _ in numbers:
-        for pair in map(list, pairs):
-            sets[pair] = sets[pair].min()
-    return np.bincount(sets, numbers, len(numbers))[sets]
 
 
 def choose_symmetric_tree(scores):

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from epiboost._native import native
-from tests.support import reference
+from tests.support import reference_noise
 
 
 @pytest.mark.parametrize("output", [0, 1, 2])
 def test_noise_has_the_bits_of_the_reference(core, output):
     keys = np.random.default_rng(0).integers(0, 2**32, size=10_000, dtype=np.uint32)
     noise = core.langevin_noise(2**63 + 5, 7, keys, output)
-    expected = reference.normal_pair(reference.noise_key(2**63 + 5, 7, reference.LANGEVIN, output // 2), keys)[
-        output % 2
-    ]
+    expected = reference_noise.normal_pair(
+        reference_noise.noise_key(2**63 + 5, 7, reference_noise.LANGEVIN, output // 2), keys
+    )[output % 2]
     np.testing.assert_array_equal(noise, expected)
 
 
