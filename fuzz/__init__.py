@@ -1,0 +1,12 @@
+"""Random search for faults: ``python -m fuzz`` (or ``make fuzz``) runs campaigns of generated cases.
+
+=================  =====================================================================================
+file               holds
+=================  =====================================================================================
+`campaign`         what a campaign is; the list of all
+`extremes`         extreme targets, weights and scales, with laws as oracles
+`worker`           a process that runs cases and answers, one line per case
+`runner`           workers, their time limits, and the findings
+`record`           how far each campaign has come, and its failing cases, in ``build/fuzz``
+=================  =====================================================================================
+"""
