@@ -7,7 +7,13 @@ from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._boosting.langevin import LangevinObjective
 from epiboost._boosting.rows import learning_rows
 from epiboost._boosting.step_sizes import step_sizes
-from epiboost._boosting.variance_guard import LEAVE_ONE_OUT_FACTOR, GuardedObjective, leaves_of, with_variance_guard
+from epiboost._boosting.variance_guard import (
+    LEAVE_ONE_OUT_FACTOR,
+    GuardedObjective,
+    leaves_of,
+    neighbour_weight,
+    with_variance_guard,
+)
 from epiboost._inputs.dataset import Dataset
 
 X = np.arange(12.0)[:, np.newaxis]
@@ -73,14 +79,22 @@ def test_the_guard_keeps_the_spread_of_a_small_table(library):
     assert 0.6 < with_guard < 2
 
 
+@pytest.mark.parametrize("n", [300, 4000])
 @pytest.mark.parametrize("engine", ["native", "lightgbm", "xgboost"])
-def test_the_variance_of_rows_with_many_copies_is_near_the_truth(engine):
+def test_the_variance_of_counts_over_discrete_columns_is_near_the_truth(engine, n):
     if engine != "native":
         pytest.importorskip(engine)
     random = np.random.default_rng(0)
-    table = random.integers(0, 3, size=(4000, 3)).astype(float)
+    table = random.integers(0, 3, size=(n, 2)).astype(float)
     rate = np.exp(0.5 * table[:, 0] - 0.3 * table[:, 1])
     counts = random.poisson(rate).astype(float)
-    size = {"n_members": 2, "n_estimators": 150, "learning_rate": 0.1, "max_depth": 6}
+    size = {"n_members": 2, "n_estimators": 200, "learning_rate": 0.1, "max_depth": 6}
     model = EpiBoostRegressor(engine=engine, random_state=0, **size).fit(table, counts)
-    assert 0.8 < (model.predict_uncertainty(table).data / rate).mean() < 2.0
+    assert 0.8 < (model.predict_uncertainty(table).data / rate).mean() < 1.3
+
+
+def test_neighbours_are_rows_with_the_same_features_and_all_but_one_copy_of_the_row():
+    table = np.array([[1.0, np.nan], [1.0, np.nan], [2.0, 0.0], [2.0, -0.0], [2.0, 1.0]])
+    weight = np.array([3.0, 0.5, 1.0, 1.0, 7.0])
+    np.testing.assert_array_equal(neighbour_weight(table, weight), [2.5, 3.0, 1.0, 1.0, 6.0])
+    np.testing.assert_array_equal(neighbour_weight(np.empty((2, 0)), np.ones(2)), [0.0, 0.0])

@@ -18,6 +18,7 @@ ONES = np.ones(60)
         (np.zeros(60), "sample_weight is zero for every row"),
         (with_first(ONES, np.nan), "Input sample_weight contains NaN"),
         (with_first(ONES, np.inf), "Input sample_weight contains infinity"),
+        (with_first(ONES, 2.2e9), r"must not differ by more than a factor of 1e\+09; got weights of 2.2e\+09 and 1"),
         (ONES[:59], r"shape \(60,\); got shape \(59,\)"),
         (np.ones((60, 1)), r"shape \(60,\); got shape \(60, 1\)"),
         (np.ones((60, 2)), r"shape \(60,\); got shape \(60, 2\)"),

@@ -233,6 +233,7 @@ def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):  # noqa:
     start = np.array(recipe.start)
     moved = np.zeros((n, recipe.outputs))  # the score without its start value
     leave_one_out = np.zeros(n)  # the score of the mean without the row's own influence on its leaves
+    neighbours = neighbour_weight(bins, weight)
     chain = Chain()
     for tree in range(recipe.trees):
         score = start + moved + offset
@@ -269,7 +270,7 @@ def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):  # noqa:
         n_leaves = recipe.leaves or 1 << recipe.depth
         sums = np.array([gradient[leaf == number].sum(axis=0) for number in range(n_leaves)])
         sizes = np.array([drawn_weight[leaf == number].sum() for number in range(n_leaves)])
-        values = -rate * mean_gradient(sums, sizes[:, None] + recipe.l2)
+        values = steps(recipe, mean_gradient(sums, sizes[:, None] + recipe.l2))
         unordered, share = values[:, 0].copy(), np.ones(n_leaves)
         if recipe.monotone:
             pairs = pairs_in_order(recipe, leaf_boxes(recipe, features, thresholds, parents))
@@ -282,9 +283,10 @@ def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):  # noqa:
         is_of_other_rows = is_given and not np.allclose(values, given.leaf[tree], rtol=1e-3, atol=1e-5)
         values = given.leaf[tree] if is_given else values
         decay = 1 - recipe.shrink * rate
-        moved = decay * moved + values[leaf]
+        moved_before, moved = moved, decay * moved + values[leaf]
         one_copy = np.minimum(drawn_weight, 1.0)  # a weight above one counts merged copies, of which the others stay
-        without_row = -rate * mean_gradient(sums[leaf, 0] - one_copy * raw[:, 0], sizes[leaf] - one_copy + recipe.l2)
+        due_to_row = one_copy * raw[:, 0] + recipe.subsample * neighbours * (moved_before[:, 0] - leave_one_out)
+        without_row = -rate * mean_gradient(sums[leaf, 0] - due_to_row, sizes[leaf] - one_copy + recipe.l2)
         own_influence = 0.0 if is_of_other_rows else share[leaf] * (unordered[leaf] - without_row)
         leave_one_out = decay * leave_one_out + values[leaf, 0] - own_influence
         chain.feature.append(features)
@@ -292,6 +294,21 @@ def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):  # noqa:
         chain.parent.append(parents)
         chain.leaf.append(values)
     return chain
+
+
+def steps(recipe, gradient):
+    """Return the leaf values for mean gradients; a log standard deviation does not go up past the best of its leaf."""
+    values = -recipe.learning_rate * gradient
+    if recipe.objective == "normal":
+        best = 0.5 * np.log(np.maximum(1 - 2 * gradient[:, 1], 1.0))
+        values[:, 1] = np.where(values[:, 1] > 0, np.minimum(values[:, 1], best), values[:, 1])
+    return values
+
+
+def neighbour_weight(bins, weight):
+    """Return the weight of the other rows with the same bins; all but one copy of a row are among them."""
+    cell = np.cumsum(np.concatenate([[True], (bins[1:] != bins[:-1]).any(axis=1)])) - 1
+    return np.bincount(cell, weight)[cell] - np.minimum(weight, 1.0)
 
 
 def mean_gradient(gradient, total):

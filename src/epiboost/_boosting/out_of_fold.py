@@ -32,6 +32,7 @@ _MIN_FOLDS = 3  # of two folds, a chain without both would see no rows
 _MAX_FOLDS = 100
 _BLOCK_BYTES = 1 << 22  # of rows that are hashed at once
 _NEVER = -1
+_MOST = 0.5  # share of the rows
 
 
 class TooFewRowsError(ValueError):
@@ -112,6 +113,7 @@ def out_of_fold_plan(
     y: Floats,
     *,
     n_classes: int,
+    weight: Floats | None = None,
     groups: AnyArray | None = None,
     kept: AnyArray | None = None,
 ) -> OutOfFoldPlan | None:
@@ -121,13 +123,15 @@ def out_of_fold_plan(
     ----------
     out_of_fold : int, splitter or iterable of (train, test)
         Number of folds; 0 for none. Folds depend on the content of the rows, not on their order: equal rows leave
-        together.
+        together. A row that weighs more than half a fold is left out by no chain: it would be all that is measured.
     X : array of shape (n, columns)
         Checked numbers, or bins.
     y : array of shape (n,)
         Numbers, or class codes.
     n_classes : int
         0 for regression. Folds are stratified by class.
+    weight : array of shape (n,), optional
+        One per row by default.
     groups : array of shape (given rows,), optional
         Rows of one group leave together.
     kept : array of bool of shape (given rows,), optional
@@ -139,7 +143,9 @@ def out_of_fold_plan(
         n_folds = int(out_of_fold)
         if n_folds == 0:
             return None
-        plan = _plan_of_folds(n_folds, X, y, n_classes, None if groups is None else groups[kept])
+        weight = np.ones(len(y)) if weight is None else weight
+        fold = _folds(n_folds, X, y, weight, n_classes=n_classes, groups=None if groups is None else groups[kept])
+        plan = OutOfFoldPlan.of_folds(fold)
     else:
         plan = _plan_of_splits(out_of_fold, y, n_classes, groups, kept)
     if n_classes and len(np.unique(y[plan.reduced])) < n_classes:
@@ -147,15 +153,21 @@ def out_of_fold_plan(
     return plan
 
 
-def _plan_of_folds(n_folds: int, X: AnyArray, y: Floats, n_classes: int, groups: AnyArray | None) -> OutOfFoldPlan:
+def _folds(
+    n_folds: int, X: AnyArray, y: Floats, weight: Floats, *, n_classes: int, groups: AnyArray | None
+) -> Integers:
+    """Return the fold number of each row."""
     if not _MIN_FOLDS <= n_folds <= _MAX_FOLDS:
         message = f"out_of_fold must be 0, or a number of folds from {_MIN_FOLDS} to {_MAX_FOLDS}; got {n_folds}"
         raise ValueError(message)
-    fold = _content_folds(X, y, n_folds, n_classes) if groups is None else _group_folds(y, groups, n_folds, n_classes)
+    if groups is None:
+        fold = _content_folds(content_ranks(X, y), y, weight, n_folds, n_classes)
+    else:
+        fold = _group_folds(y, groups, n_folds, n_classes)
     if len(np.unique(fold[fold != _NEVER])) < n_folds:
         message = f"out_of_fold={n_folds} needs at least {n_folds} distinct rows or groups; {_remedy(n_folds)}"
         raise TooFewRowsError(message)
-    return OutOfFoldPlan.of_folds(fold)
+    return fold
 
 
 def _remedy(n_folds: int) -> str:
@@ -216,17 +228,38 @@ def content_ranks(X: AnyArray, y: Floats) -> Integers:
     return np.asarray(ranks, dtype=np.int64)
 
 
-def _content_folds(X: AnyArray, y: Floats, n_folds: int, n_classes: int) -> Integers:
+def has_counts_of_targets(X: AnyArray, y: Floats, weight: Floats) -> bool:
+    """Return whether most rows have copies of themselves beside rows that differ from them in the target only.
+
+    Such a table counts how often each target occurs for the same features. Leaving out all copies of a row would leave
+    out that target, and the others would say nothing true about it.
+
+    >>> X = np.array([[1.0], [1.0], [1.0], [2.0]])
+    >>> has_counts_of_targets(X, np.array([0.0, 0.0, 1.0, 5.0]), np.ones(4))
+    False
+    >>> has_counts_of_targets(X, np.array([0.0, 0.0, 1.0, 5.0]), np.array([2.0, 1.0, 1.0, 1.0]))
+    True
+    """
+    row, cell = content_ranks(X, y), content_ranks(X, np.zeros_like(y))
+    copies, in_cell = np.bincount(row, weight)[row], np.bincount(cell, weight)[cell]
+    is_count = (copies > 1.0) & (in_cell > copies)
+    return float(weight[is_count].sum()) > _MOST * float(weight.sum())
+
+
+def _content_folds(distinct: Integers, y: Floats, weight: Floats, n_folds: int, n_classes: int) -> Integers:
     """Return folds of about equal numbers of distinct rows, stratified by class."""
-    distinct = content_ranks(X, y)
-    if not n_classes:
-        return distinct % n_folds
     fold = np.full(len(y), _NEVER, dtype=np.int64)
-    for code in range(n_classes):
-        rows = np.flatnonzero(y == code)
-        kinds, rank = np.unique(distinct[rows], return_inverse=True)
-        if len(kinds) >= n_folds:  # rows of rarer classes stay in all chains, which could not learn the class otherwise
-            fold[rows] = (rank + code) % n_folds
+    if n_classes:
+        for code in range(n_classes):
+            rows = np.flatnonzero(y == code)
+            kinds, rank = np.unique(distinct[rows], return_inverse=True)
+            if len(kinds) >= n_folds:  # rarer classes stay in all chains, which could not learn the class otherwise
+                fold[rows] = (rank + code) % n_folds
+    else:
+        fold = distinct % n_folds
+    copies = np.bincount(distinct, weight)
+    heavy = max(0.5 * copies.sum() / n_folds, 2.0 * copies.mean())  # a fold may consist of one row that weighs as others
+    fold[copies[distinct] > heavy] = _NEVER
     return fold
 
 

@@ -3,7 +3,8 @@
 A row pulls the mean of its leaf towards its own target. Its residual is too small, and so is a standard deviation that
 is learned from such residuals. The guard learns it from leave-one-out residuals: it tracks the score of the mean as it
 would be if the row were left out of each of its leaves. The leaves are found from the scores: a step changes the scores
-of all rows of a leaf by the same amount, and those of different leaves by different amounts.
+of all rows of a leaf by the same amount, and those of different leaves by different amounts. Without the row, the other
+rows with the same features would have its leave-one-out score, which changes their gradients.
 
 A row affects a tree through the value of its leaf, which the leave-one-out score leaves out, and through the choice of
 splits, which it does not. So more than the first influence is removed, by an empirical factor.
@@ -14,6 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from epiboost._binning.canonical_rows import row_bytes
 from epiboost._boosting.gradient_grid import GridObjective
 from epiboost._boosting.langevin import LangevinObjective
 from epiboost._typing import AnyArray, Floats, Integers
@@ -58,6 +60,7 @@ class GuardedObjective:
         self.leaf_sums = leaf_sums or local_leaf_sums
         self.factor = LEAVE_ONE_OUT_FACTOR * chain.spec.variance_guard
         self.leave_one_out_score = np.zeros(len(chain.rows.y))  # rescaled score of the mean without the row itself
+        self.neighbours = neighbour_weight(chain.rows.X, chain.rows.weight)
         self.last_step: tuple[AnyArray, Floats, Floats, Floats] | None = None
 
     def gradients(self, raw: AnyArray, tree: int) -> tuple[Floats, Floats]:
@@ -71,18 +74,36 @@ class GuardedObjective:
         weight = hessian[:, 0]
         one_copy = np.minimum(weight, 1.0)  # a weight above one counts merged copies, of which the others stay
         start = self.chain.rows.objective.start[0]
-        noiseless = decay ** -(tree + 1) * one_copy * (start + decay**tree * mean - self.chain.rows.y)
-        self.last_step = mean, gradient[:, 0].copy(), noiseless, weight.copy()
+        own = decay ** -(tree + 1) * one_copy * (start + decay**tree * mean - self.chain.rows.y)  # without noise
+        towards_row = self.neighbours * (self.leave_one_out_score - mean) / decay
+        self.last_step = mean, gradient[:, 0].copy(), own - towards_row, weight.copy()
         return gradient, hessian
 
     def _update_leave_one_out(
-        self, mean: AnyArray, before: AnyArray, gradient: Floats, noiseless: Floats, weight: Floats
+        self, mean: AnyArray, before: AnyArray, gradient: Floats, due_to_row: Floats, weight: Floats
     ) -> None:
         """Apply the last tree to the leave-one-out scores of the mean."""
         sums, sizes = self.leaf_sums(mean, before, gradient, weight)
         others = np.maximum(sizes - np.minimum(weight, 1.0) + self.chain.steps.l2, 0.0)
-        step = np.divide(sums - noiseless, others, out=np.zeros_like(sums), where=others > 1e-9 * sizes)
+        step = np.divide(sums - due_to_row, others, out=np.zeros_like(sums), where=others > 1e-9 * sizes)
         self.leave_one_out_score -= self.chain.steps.rate * step
+
+
+def neighbour_weight(X: AnyArray, weight: Floats) -> Floats:
+    """Return the weight of the other rows with the same features, for each row of a table in canonical order.
+
+    All but one copy of a row are among its neighbours. A table without columns, as workers of Dask have it, says
+    nothing about them.
+
+    >>> neighbour_weight(np.array([[1.0], [1.0], [2.0]]), np.array([3.0, 0.5, 1.0]))
+    array([2.5, 3. , 0. ])
+    """
+    if not X.shape[1]:
+        return np.zeros(len(weight))
+    content = row_bytes(X)
+    is_first = np.concatenate([[True], (content[1:] != content[:-1]).any(axis=1)])
+    totals = np.add.reduceat(weight, np.flatnonzero(is_first))
+    return np.asarray(totals[np.cumsum(is_first) - 1] - np.minimum(weight, 1.0))
 
 
 def local_leaf_sums(after: AnyArray, before: AnyArray, gradient: Floats, weight: Floats) -> tuple[Floats, Floats]:

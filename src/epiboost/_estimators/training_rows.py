@@ -17,7 +17,7 @@ from epiboost._inputs.offset import known_offset
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Classes, Target
-from epiboost._inputs.weights import check_largest_weight, check_weights
+from epiboost._inputs.weights import check_weight_range, check_weights
 from epiboost._typing import AnyArray, Column, Floats, Table
 from epiboost.distributed.fit import PartitionReader, partitioned_schema
 from epiboost.engines.base import BinnedEngine, Engine
@@ -241,7 +241,7 @@ def _positive_rows(table: AnyArray, y: AnyArray, weight: Column) -> tuple[AnyArr
 def _weighted(weight: Floats, codes: Floats, per_class: Floats) -> Floats:
     """Return the weights of rows times those of their classes."""
     weighted: Floats = np.maximum(weight * per_class[codes.astype(np.int64)], np.finfo(np.float64).tiny)
-    check_largest_weight(float(weighted.max()), len(weighted))
+    check_weight_range(float(weighted.min()), float(weighted.max()), len(weighted))
     return weighted
 
 

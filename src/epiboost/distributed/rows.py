@@ -12,7 +12,7 @@ import numpy as np
 
 from epiboost._boosting.objectives import Objective
 from epiboost._inputs.target import Target
-from epiboost._inputs.weights import check_largest_weight
+from epiboost._inputs.weights import check_weight_range
 from epiboost._typing import AnyArray, Column, Floats32, LibraryObject
 from epiboost.distributed.borders import BinMinima, ValueCounts, merge_columns
 from epiboost.distributed.checked_partition import CheckedPartition, RowEncoder
@@ -102,7 +102,7 @@ def partitioned_rows(
     if not summary.n_rows:
         message = "Found array with 0 sample(s) while a minimum of 2 is required."
         raise ValueError(message)
-    check_largest_weight(summary.largest_weight, summary.n_rows)
+    check_weight_range(summary.smallest_weight, summary.largest_weight, summary.n_rows)
     objective = summary.objective(None if target.n_classes else _moments(checked, summary))
     # weights below one on average do not count rows: they are scaled to an average of one
     scale = max(1.0, summary.n_positive / summary.total_weight)

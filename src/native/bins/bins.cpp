@@ -58,6 +58,33 @@ double between(double low, double high) {
     return middle >= low && middle < high ? middle : low;
 }
 
+// Weight that is still to be divided into bins, and the number of bins for it.
+struct Remaining {
+    double weight;
+    int bins;
+};
+
+// Values that weigh as much as an average bin get a bin of their own. Without them the average is lower, which may make more
+// values heavy. Returns the least weight of a heavy value, and what remains for the others.
+std::pair<double, Remaining> set_heavy_apart(const std::vector<DistinctValue>& distinct, int max_bins) {
+    double heavy = HUGE_VAL;
+    for (Remaining light{0.0, max_bins};; light = {0.0, max_bins}) {
+        for (const DistinctValue& one : distinct) {
+            if (one.weight < heavy) {
+                light.weight += one.weight;
+            } else {
+                --light.bins;
+            }
+        }
+        const double average = light.weight / light.bins;
+        const bool has_more = std::any_of(distinct.begin(), distinct.end(), [&](const DistinctValue& one) {
+            return one.weight < heavy && one.weight >= average;
+        });
+        if (!has_more || light.bins < 2) return {heavy, light};
+        heavy = average;
+    }
+}
+
 }  // namespace
 
 template <class Number>
@@ -65,18 +92,21 @@ std::vector<double> quantile_borders(const StridedTable<Number>& table, std::siz
                                      int max_bins) {
     const std::vector<DistinctValue> distinct = distinct_values(table, column, weights);
     std::vector<double> borders;
-    double weight_left = 0.0;
-    for (const DistinctValue& one : distinct) weight_left += one.weight;
-    const bool one_bin_each = distinct.size() <= static_cast<std::size_t>(max_bins);
-    int bins_left = max_bins;
+    if (distinct.size() <= static_cast<std::size_t>(max_bins)) {
+        for (std::size_t i = 0; i + 1 < distinct.size(); ++i) borders.push_back(between(distinct[i].value, distinct[i + 1].value));
+        return borders;
+    }
+    auto [heavy, light] = set_heavy_apart(distinct, max_bins);
     double filled = 0.0;
-    for (std::size_t i = 0; i + 1 < distinct.size() && bins_left > 1; ++i) {
-        filled += distinct[i].weight;
-        if (!one_bin_each && filled * bins_left < weight_left) continue;
+    for (std::size_t i = 0; i + 1 < distinct.size(); ++i) {
+        const bool is_heavy = distinct[i].weight >= heavy;
+        if (!is_heavy) filled += distinct[i].weight;
+        const bool is_full = filled * light.bins >= light.weight || distinct[i + 1].weight >= heavy;
+        if (!is_heavy && !(is_full && light.bins > 1)) continue;
         borders.push_back(between(distinct[i].value, distinct[i + 1].value));
-        weight_left -= filled;
+        if (filled > 0.0 && !is_heavy) --light.bins;
+        light.weight -= filled;
         filled = 0.0;
-        --bins_left;
     }
     return borders;
 }

@@ -15,6 +15,8 @@ namespace epiboost {
 constexpr float min_log_std = -10.0f;
 constexpr float max_log_std = 5.0f;
 
+constexpr float max_deviations = 1e9f;  // of a residual: its square times any weight is finite
+
 constexpr float sqrt_half = 0.70710678f;
 
 // Scores, one array of `stride` rows per output.
@@ -53,7 +55,7 @@ inline void normal_gradient(const Scores& scores, const float* leave_one_out, fl
         const float leave_one_out_mean = mean - guard * own_influence;
         const float log_std = clamp(scores.at(1, row + i), min_log_std, max_log_std);
         const float inverse_std = exponential(-log_std);
-        const float z = (target - leave_one_out_mean) * inverse_std;
+        const float z = clamp((target - leave_one_out_mean) * inverse_std, -max_deviations, max_deviations);
         mean_gradient[i] = mean - target;
         scale_gradient[i] = 0.5f - 0.5f * (z * z);
         mean_noise[i] = 1.0f / inverse_std;

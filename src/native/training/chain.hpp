@@ -191,7 +191,8 @@ class Chain {
 
     // The leave-one-out mean score: the gradient of one copy of each row is removed from the value of its leaf. Approximates
     // the prediction of a model that was not trained on the row. A weight above one counts merged copies of equal rows: a
-    // row among them has the others as neighbours, and they stay.
+    // row among them has the others as neighbours, and they stay. Without the row, its neighbours (the rows with the same bins)
+    // would have its leave-one-out score; that changes their gradients by `towards_row`.
     // What `make_monotone` has added to a leaf is added here too, and the row's influence is that on the value it has made.
     void update_leave_one_out(ThreadGroup group, const LeafValues::Result& leaves, const MonotoneLeaves& changed, float scale,
                               const Scores& scores) {
@@ -214,11 +215,19 @@ class Chain {
             float* __restrict leave_one_out = state_.leave_one_out.data() + row;
             float previous[block];
             std::copy_n(leave_one_out, block, previous);
+            float towards_row[block] = {};
+            if (!context_.neighbour_weight.empty()) {
+                const float* neighbours = context_.neighbour_weight.data() + row;
+                const float share = static_cast<float>(recipe_.subsample) * scores.decay;
+                for (std::size_t i = 0; i < block; ++i) {
+                    towards_row[i] = share * neighbours[i] * (previous[i] - scores.raw[row + i]);
+                }
+            }
             for (std::size_t i = 0; i < block; ++i) {
                 const float one_copy = weight[i] < 1.0f ? weight[i] : 1.0f;
                 const float own_gradient = one_copy * (scores.at(0, row + i) - y[i]);
                 const float others = leaf_size[i] - one_copy;
-                const float value = rate * (leaf_gradient[i] - own_gradient) / (others > 1e-20f ? others : 1.0f);
+                const float value = rate * (leaf_gradient[i] - own_gradient + towards_row[i]) / (others > 1e-20f ? others : 1.0f);
                 leave_one_out[i] -= others > 1e-20f ? value : 0.0f;
             }
             if (changed.shift.empty()) continue;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/problem.hpp"
@@ -32,6 +34,7 @@ struct TrainingContext {
     std::vector<std::int32_t> draws;  // draws per row in subsampling; empty without subsampling
     std::int32_t max_draws = 1;
     std::int64_t min_integer_weight = 0;  // least weight of a leaf, of the rows that choose the splits
+    std::vector<float> neighbour_weight;  // per row: weight of the others with the same bins; empty if not needed, or all zero
     double structure_share = 1.0;     // share of the rows that choose the splits
     float largest_level = max_level;  // lower for large tables, whose sums must fit 31 bits
     int stride = max_bins;            // cells per feature in a histogram
@@ -42,6 +45,7 @@ struct TrainingContext {
         : table(table), target(target), recipe(recipe), evaluation_table(evaluation_table),
           evaluation_target(evaluation_target), bundles(table, cells_per_byte(table, recipe.outputs)) {
         round_weights();
+        if (recipe.guards_variance()) weigh_neighbours();
         const auto rows = static_cast<double>(table.rows);
         if (recipe.structure_rows > 0) structure_share = std::min(1.0, recipe.structure_rows / rows);
         if (recipe.min_leaf_weight > 0.0) {
@@ -98,6 +102,26 @@ struct TrainingContext {
             integer_weight[i] = std::max(1, static_cast<std::int32_t>(std::lround(weights[i] / unit)));
             total_integer_weight += integer_weight[i];
         }
+    }
+
+    // Rows are in canonical order, in which rows with the same bins follow each other. All but one copy of a row are among its
+    // neighbours.
+    void weigh_neighbours() {
+        std::vector<float> others(target.weight.size(), 0.0f);
+        bool has_some = false;
+        for (std::size_t first = 0, last = 0; first < table.rows; first = last) {
+            double sum = 0.0;
+            const std::uint8_t* bins = table.by_row.data() + first * table.columns;
+            for (last = first; last < table.rows; ++last) {
+                if (last > first && std::memcmp(bins, bins + (last - first) * table.columns, table.columns) != 0) break;
+                sum += target.weight[last];
+            }
+            for (std::size_t row = first; row < last; ++row) {
+                others[row] = static_cast<float>(sum - std::min(target.weight[row], 1.0f));
+                has_some |= others[row] > 0.0f;
+            }
+        }
+        if (has_some) neighbour_weight = std::move(others);
     }
 
     // A row of weight w counts as w rows in subsampling: it is drawn w times, up to a limit that bounds the cost.

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/thread_group.hpp"
@@ -20,7 +22,7 @@ class LeafValues {
     LeafValues(const TrainingContext& context, int threads)
         : context_(context), outputs_(context.recipe.outputs), leaves_(context.recipe.leaf_count()),
           leaf_(padded(context.table.rows)), sums_(threads, std::vector<std::int64_t>(copies * leaves_ * (outputs_ + 1))),
-          scale_(outputs_ + 1) {
+          scale_(outputs_ + 1), spare_bits_(spare_bits(context)) {
         if (context.recipe.separates_noise()) noise_sums_.assign(threads, std::vector<std::int64_t>(leaves_));
     }
 
@@ -34,7 +36,7 @@ class LeafValues {
         std::vector<double> noise;     // (leaves): noise in the gradients of the first output; empty if it is not separated
     };
 
-    // Scales by powers of two so that every number is below 2^30. Sums of 2^33 such numbers fit 64 bits.
+    // Scales by powers of two so that every number is below 2^30, or 2^(30 + spare bits). Sums of all rows fit 64 bits.
     void set_scale(const Gradients& gradients) {
         for (int k = 0; k < outputs_; ++k) scale_[k] = fixed_point(gradients.largest(k));
         scale_[outputs_] = fixed_point(context_.largest_weight);
@@ -45,23 +47,15 @@ class LeafValues {
     void sum(ThreadGroup group, const Gradients& gradients, const Splits& splits) {
         std::vector<std::int64_t>& sums = sums_[group.rank];
         std::fill(sums.begin(), sums.end(), 0);
-        const int width = outputs_ + 1;
-        std::vector<std::int32_t> fixed(static_cast<std::size_t>(width) * block);
         const std::size_t end = group.end(leaf_.size() / block);
         for (std::size_t b = group.begin(leaf_.size() / block); b < end; b += blocks_at_once) {
             const std::size_t blocks = std::min(blocks_at_once, end - b);
             splits.find_leaves_of(context_.table, b * block, blocks, context_.recipe, leaf_.data() + b * block);
         }
-        for (std::size_t b = group.begin(leaf_.size() / block); b < end; ++b) {
-            const std::size_t row = b * block;
-            const std::uint8_t* leaf = leaf_.data() + row;
-            for (int k = 0; k < width; ++k) {
-                const float* __restrict values = (k < outputs_ ? gradients.of(k) : gradients.weight()) + row;
-                std::int32_t* __restrict lane = fixed.data() + k * block;
-                const float scale = scale_[k];
-                for (std::size_t i = 0; i < block; ++i) lane[i] = round_to_nearest(values[i] * scale);
-            }
-            add_block(leaf, fixed.data(), sums.data());
+        if (spare_bits_ == 0) {
+            add_rows<std::int32_t>(group, gradients, sums.data());
+        } else {
+            add_rows<std::int64_t>(group, gradients, sums.data());
         }
         if (!noise_sums_.empty()) sum_noise(group, gradients.noise());
     }
@@ -75,9 +69,10 @@ class LeafValues {
             for (int k = 0; k < outputs_; ++k) {
                 const double gradient = total(leaf, k);
                 const double weight = result.weight[leaf] + context_.recipe.l2;
+                const bool is_log_std = context_.recipe.objective == Objective::normal && k == 1;
                 result.gradient[leaf * outputs_ + k] = gradient;
                 result.value[leaf * outputs_ + k] =
-                    static_cast<float>(weight > 1e-20 ? -context_.recipe.learning_rate * gradient / weight : 0.0);
+                    static_cast<float>(weight > 1e-20 ? step(gradient / weight, is_log_std) : 0.0);
             }
         }
         if (noise_sums_.empty()) return result;
@@ -90,18 +85,53 @@ class LeafValues {
     }
 
   private:
+    // A step down the gradient. That of a log standard deviation, 1/2 - 1/2 m with m the mean of squared residuals in standard
+    // deviations, has no bound: a step for large m would go far past the best value, 1/2 log m, and ends there.
+    double step(double gradient, bool is_log_std) const {
+        const double step = -context_.recipe.learning_rate * gradient;
+        return is_log_std && step > 0.0 ? std::min(step, 0.5 * std::log(1.0 - 2.0 * gradient)) : step;
+    }
+
     static constexpr std::size_t copies = 4;  // of the sums: hides the latency of an addition, see add_block
 
-    static std::int32_t round_to_nearest(float x) { return static_cast<std::int32_t>(x + (x < 0.0f ? -0.5f : 0.5f)); }
+    template <class Integer>
+    static Integer round_to_nearest(float x) {
+        return static_cast<Integer>(x + (x < 0.0f ? -0.5f : 0.5f));
+    }
 
-    static float fixed_point(float largest) {
+    // One row may be so heavy that 30 bits of its gradient leave none for others. There is room for more bits if there are not
+    // too many rows.
+    static int spare_bits(const TrainingContext& context) {
+        const std::span weights(context.target.weight.data(), context.table.rows);
+        if (context.largest_weight < 1024.0f * std::max(1.0f, *std::ranges::min_element(weights))) return 0;
+        return std::max(0, 32 - static_cast<int>(std::bit_width(context.table.rows)));
+    }
+
+    float fixed_point(float largest) const {
         if (!(largest > 0.0f)) return 1.0f;
-        return static_cast<float>(std::ldexp(1.0, std::min(29 - std::ilogb(largest), 120)));
+        return static_cast<float>(std::ldexp(1.0, std::min(29 + spare_bits_ - std::ilogb(largest), 120)));
+    }
+
+    // Adds this thread's rows to its sums.
+    template <class Integer>
+    void add_rows(ThreadGroup group, const Gradients& gradients, std::int64_t* sums) const {
+        const int width = outputs_ + 1;
+        std::vector<Integer> fixed(static_cast<std::size_t>(width) * block);
+        for (std::size_t b = group.begin(leaf_.size() / block); b < group.end(leaf_.size() / block); ++b) {
+            for (int k = 0; k < width; ++k) {
+                const float* __restrict values = (k < outputs_ ? gradients.of(k) : gradients.weight()) + b * block;
+                Integer* __restrict lane = fixed.data() + k * block;
+                const float scale = scale_[k];
+                for (std::size_t i = 0; i < block; ++i) lane[i] = round_to_nearest<Integer>(values[i] * scale);
+            }
+            add_block(leaf_.data() + b * block, fixed.data(), sums);
+        }
     }
 
     // Adds a block's numbers, one array of rows per lane, to the sums of their leaves. Neighbouring rows go to different
     // copies of the sums, because many fall into the same leaf and would have to wait for each other's addition.
-    void add_block(const std::uint8_t* leaf, const std::int32_t* __restrict fixed, std::int64_t* __restrict sums) const {
+    template <class Integer>
+    void add_block(const std::uint8_t* leaf, const Integer* __restrict fixed, std::int64_t* __restrict sums) const {
         const std::size_t size = static_cast<std::size_t>(leaves_) * (outputs_ + 1);
         if (outputs_ == 2) {  // the Normal, the most common case: no inner loop
             for (std::size_t i = 0; i < block; i += copies) {
@@ -126,7 +156,7 @@ class LeafValues {
         std::fill(sums.begin(), sums.end(), 0);
         const std::size_t blocks = leaf_.size() / block;
         for (std::size_t row = group.begin(blocks) * block; row < group.end(blocks) * block; ++row) {
-            sums[leaf_[row]] += round_to_nearest(noise[row] * noise_scale_);
+            sums[leaf_[row]] += round_to_nearest<std::int64_t>(noise[row] * noise_scale_);
         }
     }
 
@@ -145,6 +175,7 @@ class LeafValues {
     std::vector<std::uint8_t> leaf_;
     std::vector<std::vector<std::int64_t>> sums_;  // per thread: (copies, leaves, outputs + 1), weights last
     std::vector<float> scale_;
+    int spare_bits_;
     std::vector<std::vector<std::int64_t>> noise_sums_;  // per thread: (leaves)
     float noise_scale_ = 1.0f;
 };

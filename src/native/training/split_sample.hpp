@@ -86,7 +86,7 @@ class SplitSample {
         std::vector<float> levels(outputs_);
         for (int k = 0; k < outputs_; ++k) {
             const float largest = gradients.largest(k);
-            const float unit = largest > 0.0f ? largest / context_.largest_level : 1.0f;
+            const float unit = largest > 1e-30f ? largest / context_.largest_level : 1.0f;  // its inverse must be finite
             levels[k] = 1.0f / unit;
             if (group.rank == 0) unit_squared_[k] = unit * unit;
         }

@@ -149,6 +149,33 @@ def test_trees_of_bundled_columns_and_many_classes_equal_the_reference(core, cla
     assert_trees_equal(train(core, sample, counts, recipe), sample, recipe)
 
 
+@pytest.mark.parametrize("leaves", [0, 7])
+@pytest.mark.parametrize("sampling", [{}, {"subsample": 0.7}])
+def test_trees_of_rows_that_share_their_bins_equal_the_reference(core, sampling, leaves):
+    rng = np.random.default_rng(0)
+    n = 200
+    codes = rng.integers(1, 4, size=(n, 2)).astype(np.uint8)
+    codes = codes[np.lexsort(codes.T)]  # rows with the same bins follow each other
+    y = (codes[:, 0] - 2.0 + rng.normal(size=n)).astype(np.float32)
+    weight = rng.integers(1, 4, size=n).astype(np.float32)
+    sample = (codes, y, weight, np.arange(n, dtype=np.uint32))
+    counts = np.full(2, 4, dtype=np.int32)
+    recipe = recipe_of("normal", trees=12, learning_rate=0.3, leaves=leaves, variance_guard=1.6, noise=0.1, **sampling)
+    assert_trees_equal(train(core, sample, counts, recipe), sample, recipe)
+
+
+@pytest.mark.parametrize("heavy", [1.0, 3e5])
+def test_a_deviation_goes_up_no_further_than_the_best_of_its_leaf(core, heavy):
+    sample, counts = small_table("normal", "one", missing=False)
+    codes, y, weight, keys = sample
+    y, weight = 40.0 * y, weight.copy()
+    y[0], weight[0] = 0.0, heavy
+    recipe = recipe_of("normal", trees=3, learning_rate=0.1, variance_guard=1.6)
+    trained = train(core, (codes, y, weight, keys), counts, recipe)
+    assert_trees_equal(trained, (codes, y, weight, keys), recipe)
+    assert 2.0 < trained[3][0, :, :, 1].max() < np.log(200.0)
+
+
 @pytest.mark.parametrize("depth", [1, 8])
 def test_trees_of_any_depth_equal_the_reference(core, depth):
     sample, counts = small_table("normal", "one", missing=False)

@@ -11,6 +11,7 @@ from epiboost._boosting.out_of_fold import (
     MIN_ROWS,
     OutOfFoldPlan,
     TooFewRowsError,
+    has_counts_of_targets,
     out_of_fold_plan,
 )
 from epiboost._boosting.recipe import Recipe
@@ -63,6 +64,8 @@ def plan_for(options: OutOfFoldOptions, recipe: Recipe, data: Dataset) -> OutOfF
 def _automatic_plan(options: OutOfFoldOptions, recipe: Recipe, data: Dataset) -> OutOfFoldPlan | None:
     if recipe.n_chains < _MIN_CHAINS or data.weight.sum() < MIN_ROWS:
         return None
+    if options.groups is None and has_counts_of_targets(_table(data), data.y, data.weight):
+        return None
     try:
         plan = _plan(DEFAULT_FOLDS, options, data)
     except TooFewRowsError:
@@ -73,5 +76,16 @@ def _automatic_plan(options: OutOfFoldOptions, recipe: Recipe, data: Dataset) ->
 
 
 def _plan(folds: LibraryObject, options: OutOfFoldOptions, data: Dataset) -> OutOfFoldPlan | None:
-    table = data.X.codes if isinstance(data.X, BinnedTable) else data.X
-    return out_of_fold_plan(folds, table, data.y, n_classes=data.n_classes, groups=options.groups, kept=options.kept)
+    return out_of_fold_plan(
+        folds,
+        _table(data),
+        data.y,
+        n_classes=data.n_classes,
+        weight=data.weight,
+        groups=options.groups,
+        kept=options.kept,
+    )
+
+
+def _table(data: Dataset) -> AnyArray:
+    return data.X.codes if isinstance(data.X, BinnedTable) else data.X

@@ -1,0 +1,81 @@
+"""Rows that outweigh the rest of the table: many copies of one row, or one large weight."""
+
+import numpy as np
+import pytest
+
+from epiboost import EpiBoostRegressor
+from epiboost._binning.bins import Bins
+from epiboost._boosting.out_of_fold import has_counts_of_targets, out_of_fold_plan
+
+N, NOISE = 500, 0.1
+PLACES = {"among the others": [0.0, 0.0, 0.0], "far away": [9.0, 9.0, 9.0]}
+
+
+def table():
+    random = np.random.default_rng(0)
+    X = random.uniform(-2, 2, size=(N, 3))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] + NOISE * random.normal(size=N)
+
+
+@pytest.mark.parametrize("size", [{}, {"max_leaves": 16}], ids=["symmetric", "leaf-wise"])
+@pytest.mark.parametrize("weight", [2e5, 1e6, 1e9])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_heavy_row_leaves_the_others_their_mean_and_variance(place, weight, size):
+    X, y = table()
+    weights = np.append(np.ones(N), weight)
+    model = EpiBoostRegressor(n_members=5, random_state=0, **size)
+    model.fit(np.vstack([X, PLACES[place]]), np.append(y, 0.0), sample_weight=weights)
+    other = np.random.default_rng(1).uniform(-2, 2, size=(N, 3))
+    truth = np.sin(2 * other[:, 0]) + other[:, 1]
+    assert np.sqrt(np.mean((model.predict(other) - truth) ** 2)) < 2 * NOISE
+    assert 0.5 * NOISE < np.sqrt(np.median(model.predict_uncertainty(other).data)) < 2 * NOISE
+    assert model.predict([PLACES[place]]) == pytest.approx(0.0, abs=0.01)
+
+
+def test_many_copies_of_a_row_are_one_heavy_row():
+    X, y = table()
+    rows = np.append(np.arange(N), np.zeros(20_000, dtype=int))
+    copied = EpiBoostRegressor(n_members=5, n_estimators=50, random_state=0).fit(X[rows], y[rows])
+    weight = np.append(20_001.0, np.ones(N - 1))
+    weighted = EpiBoostRegressor(n_members=5, n_estimators=50, random_state=0).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(copied.predict_posterior(X).parameters, weighted.predict_posterior(X).parameters)
+
+
+def test_a_heavy_value_has_a_bin_of_its_own_and_the_others_keep_theirs():
+    values = np.arange(1000.0)[:, np.newaxis]
+    weight = np.ones(1000)
+    weight[[200, 700]] = 1e6
+    borders = Bins.fit(values, weight, 255).borders
+    codes = Bins.fit(values, weight, 255).transform(values).ravel()
+    assert (np.bincount(codes)[codes[[200, 700]]] == 1).all()
+    assert len(borders) == 254
+    assert np.bincount(codes)[1:].max() <= 5
+
+
+def test_values_heavier_than_a_bin_leave_no_value_without_a_bin():
+    values = np.arange(300.0)[:, np.newaxis]
+    weight = np.where(np.arange(300) % 2, 1.0, 50.0)  # every second value is heavy
+    codes = Bins.fit(values, weight, 255).transform(values).ravel()
+    assert codes.max() <= 255
+    assert np.bincount(codes)[1:].max() <= 4
+
+
+def test_a_row_that_weighs_more_than_half_a_fold_is_left_out_by_no_chain():
+    X, y = table()
+    weight = np.append(np.ones(N - 1), 80.0)
+    tested = np.concatenate(out_of_fold_plan(4, X, y, n_classes=0, weight=weight).tests)
+    assert sorted(tested) == list(range(N - 1))
+    lighter = out_of_fold_plan(4, X, y, n_classes=0, weight=np.append(np.ones(N - 1), 60.0))
+    assert len(np.concatenate(lighter.tests)) == N
+
+
+def test_a_table_that_counts_targets_has_no_automatic_folds():
+    random = np.random.default_rng(0)
+    X = random.integers(0, 3, size=(2000, 2)).astype(float)
+    y = random.poisson(np.exp(X[:, 0] - 1.0)).astype(float)
+    assert has_counts_of_targets(X, y, np.ones(2000))
+    assert not has_counts_of_targets(
+        np.repeat(X[:, :1] + np.arange(2000.0)[:, np.newaxis], 3, axis=0), np.repeat(y, 3), np.ones(6000)
+    )
+    model = EpiBoostRegressor(n_members=5, n_estimators=20, random_state=0)
+    assert model.fit(X, y).out_of_fold_ is None
