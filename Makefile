@@ -10,7 +10,7 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 	$(shell find src -type f -not -path '*/__pycache__/*' -not -name '*.so')
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-extras fuzz lint format bench bench-quick bench-quality bench-engines bench-calibration \
+.PHONY: help install demo test test-slow test-extras fuzz sanitize lint format bench bench-quick bench-quality bench-engines bench-calibration \
 	bench-outside bench-dask bench-explain bench-acquisition reproduce docs clean
 
 help:  ## list the targets
@@ -34,6 +34,9 @@ test-extras: install  ## run the engine tests with no library, each library alon
 
 fuzz: install  ## search for faults with random cases (minutes; hours with FORM=long)
 	$(BIN)/python -m fuzz --form $(or $(FORM),usual)
+
+sanitize: install  ## run native tests and random cases with address, undefined-behaviour and thread sanitizers
+	$(BIN)/python -m fuzz.sanitize
 
 lint: install  ## check style, types and the direction of imports
 	$(BIN)/ruff check

@@ -6,6 +6,7 @@ file               holds
 `campaign`         what a campaign is; the list of all
 `extremes`         extreme targets, weights and scales, with laws as oracles
 `worker`           a process that runs cases and answers, one line per case
+`sanitize`         builds the core with sanitizers and runs tests and cases on it
 `runner`           workers, their time limits, and the findings
 `record`           how far each campaign has come, and its failing cases, in ``build/fuzz``
 =================  =====================================================================================

@@ -240,10 +240,13 @@ def has_counts_of_targets(X: AnyArray, y: Floats, weight: Floats) -> bool:
     >>> has_counts_of_targets(X, np.array([0.0, 0.0, 1.0, 5.0]), np.array([2.0, 1.0, 1.0, 1.0]))
     True
     """
-    row, cell = content_ranks(X, y), content_ranks(X, np.zeros_like(y))
-    copies, in_cell = np.bincount(row, weight)[row], np.bincount(cell, weight)[cell]
-    is_count = (copies > 1.0) & (in_cell > copies)
-    return float(weight[is_count].sum()) > _MOST * float(weight.sum())
+    row = content_ranks(X, y)
+    copies = np.bincount(row, weight)[row]
+    if not weight[copies > 1.0].sum() > _MOST * weight.sum():  # the usual case
+        return False
+    cell = content_ranks(X, np.zeros_like(y))
+    is_count = (copies > 1.0) & (np.bincount(cell, weight)[cell] > copies)
+    return bool(weight[is_count].sum() > _MOST * weight.sum())
 
 
 def _content_folds(distinct: Integers, y: Floats, weight: Floats, n_folds: int, n_classes: int) -> Integers:

@@ -1,6 +1,7 @@
 #include "bins/bins.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -58,6 +59,24 @@ double between(double low, double high) {
     return middle >= low && middle < high ? middle : low;
 }
 
+// Shares of the weight that bins get. The first and the last bin are divided into halves, the outer halves again, and so on:
+// at the ends of a column a few rows may be special, and have no neighbours on the other side that show it.
+class EndBins {
+  public:
+    explicit EndBins(int bins) : bins_(bins), halvings_(std::max(0, static_cast<int>(std::bit_width(static_cast<unsigned>(bins))) - 5)) {}
+
+    double total() const { return bins_ - 2 * halvings_; }
+
+    double share(int bin) const {
+        const int from_end = std::min(bin, bins_ - 1 - bin);
+        return from_end > halvings_ ? 1.0 : std::ldexp(1.0, std::max(from_end, 1) - halvings_ - 1);
+    }
+
+  private:
+    int bins_;
+    int halvings_;
+};
+
 // Weight that is still to be divided into bins, and the number of bins for it.
 struct Remaining {
     double weight;
@@ -97,14 +116,17 @@ std::vector<double> quantile_borders(const StridedTable<Number>& table, std::siz
         return borders;
     }
     auto [heavy, light] = set_heavy_apart(distinct, max_bins);
+    const EndBins ends(light.bins);
     double filled = 0.0;
+    double shares = ends.total();
+    int bin = 0;
     for (std::size_t i = 0; i + 1 < distinct.size(); ++i) {
         const bool is_heavy = distinct[i].weight >= heavy;
         if (!is_heavy) filled += distinct[i].weight;
-        const bool is_full = filled * light.bins >= light.weight || distinct[i + 1].weight >= heavy;
-        if (!is_heavy && !(is_full && light.bins > 1)) continue;
+        const bool is_full = filled * shares >= light.weight * ends.share(bin) || distinct[i + 1].weight >= heavy;
+        if (!is_heavy && !(is_full && bin + 1 < light.bins)) continue;
         borders.push_back(between(distinct[i].value, distinct[i + 1].value));
-        if (filled > 0.0 && !is_heavy) --light.bins;
+        if (filled > 0.0 && !is_heavy) shares -= ends.share(bin++);
         light.weight -= filled;
         filled = 0.0;
     }

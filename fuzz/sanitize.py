@@ -1,0 +1,102 @@
+"""Runs the native tests and a bounded campaign on a core built with a sanitizer: ``python -m fuzz.sanitize NAME``.
+
+The package is staged in ``build/sanitize``: the Python files of ``src`` beside modules with the sanitizer.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzz.runner import ROOT
+
+TESTS = ("tests/engines/native", "tests/novelty", "tests/encoding", "tests/explain")
+CASES = 200
+
+
+@dataclass(frozen=True)
+class Sanitizer:
+    """How to build with a sanitizer, and how to run.
+
+    Attributes
+    ----------
+    options
+        Of the compiler.
+    library
+        Which must be loaded before Python, since Python itself is built without it.
+    settings
+        Environment of the runs.
+    """
+
+    options: tuple[str, ...]
+    library: str | None
+    settings: dict[str, str]
+
+
+SANITIZERS = {
+    # Python keeps its objects until it ends, which is no leak of ours.
+    "address": Sanitizer(
+        ("-fsanitize=address",), "libasan.so", {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
+    ),
+    "undefined": Sanitizer(
+        ("-fsanitize=undefined,float-cast-overflow",), None, {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
+    ),
+    # Threads of other libraries are not built with the sanitizer: what they do inside is not reported.
+    "thread": Sanitizer(
+        ("-fsanitize=thread",), "libtsan.so", {"TSAN_OPTIONS": "halt_on_error=1:ignore_noninstrumented_modules=1"}
+    ),
+}
+
+
+def build(name: str, sanitizer: Sanitizer) -> Path:
+    """Build the modules and return the folder of the staged package."""
+    folder = ROOT / "build" / "sanitize" / name
+    options = ";".join(sanitizer.options)
+    configure = ["cmake", "-S", ROOT, "-B", folder / "cmake", "-DCMAKE_BUILD_TYPE=Release"]
+    _run([*configure, f"-DPython_EXECUTABLE={sys.executable}", f"-DEPIBOOST_SANITIZE={options}"])
+    _run(["cmake", "--build", folder / "cmake", "--parallel", "2"])
+    package = folder / "package" / "epiboost"
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(ROOT / "src" / "epiboost", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    for module in (folder / "cmake").glob("_native_*.so"):
+        shutil.copy(module, package)
+    return package.parent
+
+
+def environment(package: Path, sanitizer: Sanitizer) -> dict[str, str]:
+    """Return the environment in which the staged package is used."""
+    path = os.pathsep.join([str(package), str(ROOT)])
+    loaded = {}
+    if sanitizer.library is not None:
+        found = subprocess.run(["g++", f"-print-file-name={sanitizer.library}"], capture_output=True, text=True, check=True)  # noqa: S603, S607 (the compiler says where its library is)
+        loaded = {"LD_PRELOAD": found.stdout.strip()}
+    return {**os.environ, **sanitizer.settings, **loaded, "PYTHONPATH": path}
+
+
+def main() -> None:
+    """Build and run with each sanitizer that is named."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz.sanitize", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"default: {', '.join(SANITIZERS)}")
+    parser.add_argument("--cases", type=int, default=CASES, help="cases of the campaign of extreme tables")
+    options = parser.parse_args()
+    unknown = sorted(set(options.names) - set(SANITIZERS))
+    if unknown:
+        parser.error(f"unknown sanitizers {unknown}; there are {list(SANITIZERS)}")
+    for name in options.names or SANITIZERS:
+        print(f"{name} sanitizer", flush=True)
+        settings = environment(build(name, SANITIZERS[name]), SANITIZERS[name])
+        tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *TESTS]
+        _run(tests, settings)
+        cases = ["--cases", str(options.cases), "--jobs", "1", "--seed", "7"]
+        _run([sys.executable, "-m", "fuzz", "extremes", *cases], settings)
+
+
+def _run(command: list[object], settings: dict[str, str] | None = None) -> None:
+    subprocess.run([str(part) for part in command], env=settings, cwd=ROOT, check=True)  # noqa: S603 (our own commands)
+
+
+if __name__ == "__main__":
+    main()
