@@ -71,7 +71,8 @@ def environment(package: Path, sanitizer: Sanitizer) -> dict[str, str]:
     path = os.pathsep.join([str(package), str(ROOT)])
     loaded = {}
     if sanitizer.library is not None:
-        found = subprocess.run(["g++", f"-print-file-name={sanitizer.library}"], capture_output=True, text=True, check=True)  # noqa: S603, S607 (the compiler says where its library is)
+        where = ["g++", f"-print-file-name={sanitizer.library}"]
+        found = subprocess.run(where, capture_output=True, text=True, check=True)  # noqa: S603 (the compiler says it)
         loaded = {"LD_PRELOAD": found.stdout.strip()}
     return {**os.environ, **sanitizer.settings, **loaded, "PYTHONPATH": path}
 

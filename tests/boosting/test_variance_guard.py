@@ -93,8 +93,19 @@ def test_the_variance_of_counts_over_discrete_columns_is_near_the_truth(engine, 
     assert 0.8 < (model.predict_uncertainty(table).data / rate).mean() < 1.3
 
 
-def test_neighbours_are_rows_with_the_same_features_and_all_but_one_copy_of_the_row():
-    table = np.array([[1.0, np.nan], [1.0, np.nan], [2.0, 0.0], [2.0, -0.0], [2.0, 1.0]])
-    weight = np.array([3.0, 0.5, 1.0, 1.0, 7.0])
-    np.testing.assert_array_equal(neighbour_weight(table, weight), [2.5, 3.0, 1.0, 1.0, 6.0])
-    np.testing.assert_array_equal(neighbour_weight(np.empty((2, 0)), np.ones(2)), [0.0, 0.0])
+def test_neighbours_are_rows_in_the_same_bins_and_all_but_one_copy_of_the_row():
+    table = np.array([[1.0, np.nan], [2.0, 0.0], [1.0, np.nan], [2.0, -0.0], [2.0, 1.0]])
+    weight = np.array([3.0, 1.0, 0.5, 1.0, 7.0])
+    np.testing.assert_array_equal(neighbour_weight(table, weight, 255), [2.5, 1.0, 3.0, 1.0, 6.0])
+    np.testing.assert_array_equal(neighbour_weight(np.arange(4.0)[:, np.newaxis], np.ones(4), 2), np.ones(4))
+    np.testing.assert_array_equal(neighbour_weight(np.empty((2, 0)), np.ones(2), 255), [0.0, 0.0])
+
+
+def test_coarse_bins_do_not_raise_the_variance():
+    pytest.importorskip("xgboost")
+    random = np.random.default_rng(0)
+    table = random.uniform(-2, 2, size=(1000, 1))
+    y = table[:, 0] + random.normal(scale=0.5, size=1000)
+    size = {"engine": "xgboost", "n_members": 2, "n_estimators": 200, "learning_rate": 0.1, "max_bins": 16}
+    model = EpiBoostRegressor(random_state=0, n_jobs=1, **size).fit(table, y)
+    assert 0.8 < model.predict_uncertainty(table).data.mean() / 0.25 < 1.5

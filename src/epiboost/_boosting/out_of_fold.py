@@ -261,7 +261,9 @@ def _content_folds(distinct: Integers, y: Floats, weight: Floats, n_folds: int, 
     else:
         fold = distinct % n_folds
     copies = np.bincount(distinct, weight)
-    heavy = max(0.5 * copies.sum() / n_folds, 2.0 * copies.mean())  # a fold may consist of one row that weighs as others
+    heavy = max(
+        0.5 * copies.sum() / n_folds, 2.0 * copies.mean()
+    )  # a fold may consist of one row that weighs as others
     fold[copies[distinct] > heavy] = _NEVER
     return fold
 

@@ -4,7 +4,7 @@ A row pulls the mean of its leaf towards its own target. Its residual is too sma
 is learned from such residuals. The guard learns it from leave-one-out residuals: it tracks the score of the mean as it
 would be if the row were left out of each of its leaves. The leaves are found from the scores: a step changes the scores
 of all rows of a leaf by the same amount, and those of different leaves by different amounts. Without the row, the other
-rows with the same features would have its leave-one-out score, which changes their gradients.
+rows in the same bins would have its leave-one-out score, which changes their gradients.
 
 A row affects a tree through the value of its leaf, which the leave-one-out score leaves out, and through the choice of
 splits, which it does not. So more than the first influence is removed, by an empirical factor.
@@ -15,9 +15,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from epiboost._binning.canonical_rows import row_bytes
+from epiboost._binning.bins import MAX_BINS, Bins
 from epiboost._boosting.gradient_grid import GridObjective
 from epiboost._boosting.langevin import LangevinObjective
+from epiboost._native import native
 from epiboost._typing import AnyArray, Floats, Integers
 
 SYMMETRIC_TREES_FACTOR, LEAVE_ONE_OUT_FACTOR = 1.6, 4.0
@@ -60,7 +61,7 @@ class GuardedObjective:
         self.leaf_sums = leaf_sums or local_leaf_sums
         self.factor = LEAVE_ONE_OUT_FACTOR * chain.spec.variance_guard
         self.leave_one_out_score = np.zeros(len(chain.rows.y))  # rescaled score of the mean without the row itself
-        self.neighbours = neighbour_weight(chain.rows.X, chain.rows.weight)
+        self.neighbours = neighbour_weight(chain.rows.X, chain.rows.weight, chain.spec.max_bins)
         self.last_step: tuple[AnyArray, Floats, Floats, Floats] | None = None
 
     def gradients(self, raw: AnyArray, tree: int) -> tuple[Floats, Floats]:
@@ -89,21 +90,20 @@ class GuardedObjective:
         self.leave_one_out_score -= self.chain.steps.rate * step
 
 
-def neighbour_weight(X: AnyArray, weight: Floats) -> Floats:
-    """Return the weight of the other rows with the same features, for each row of a table in canonical order.
+def neighbour_weight(X: AnyArray, weight: Floats, max_bins: int) -> Floats:
+    """Return the weight of the other rows in the same bins, which trees can hardly tell from the row.
 
     All but one copy of a row are among its neighbours. A table without columns, as workers of Dask have it, says
     nothing about them.
 
-    >>> neighbour_weight(np.array([[1.0], [1.0], [2.0]]), np.array([3.0, 0.5, 1.0]))
+    >>> neighbour_weight(np.array([[1.0], [1.0], [2.0]]), np.array([3.0, 0.5, 1.0]), max_bins=255)
     array([2.5, 3. , 0. ])
     """
     if not X.shape[1]:
         return np.zeros(len(weight))
-    content = row_bytes(X)
-    is_first = np.concatenate([[True], (content[1:] != content[:-1]).any(axis=1)])
-    totals = np.add.reduceat(weight, np.flatnonzero(is_first))
-    return np.asarray(totals[np.cumsum(is_first) - 1] - np.minimum(weight, 1.0))
+    codes = Bins.fit(X, weight, min(max_bins, MAX_BINS)).transform(X)
+    _, cell = np.unique(native().hash_rows(codes), return_inverse=True)
+    return np.asarray(np.bincount(cell, weight)[cell] - np.minimum(weight, 1.0))
 
 
 def local_leaf_sums(after: AnyArray, before: AnyArray, gradient: Floats, weight: Floats) -> tuple[Floats, Floats]:
