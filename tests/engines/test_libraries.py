@@ -163,7 +163,7 @@ def test_damaged_models_within_an_intact_file_are_refused(library, tmp_path):
     model(library).fit(X, Y).save(path)
     header, arrays = model_file.read(path)
     damages = {
-        "cannot read a model": {"models": np.full_like(arrays["models"], 65)},
+        "cannot be read": {"models": np.full_like(arrays["models"], 65)},
         "model_sizes must add up": {"model_sizes": arrays["model_sizes"] + 1},
         "count must be the number of trees": {"count": arrays["count"] * 0},
         "evaluation must have one row per member": {"evaluation": arrays["evaluation"][:1]},

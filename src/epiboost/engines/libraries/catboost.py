@@ -34,6 +34,8 @@ from epiboost.engines.base import Capabilities
 from epiboost.engines.libraries.chain import Chain
 from epiboost.engines.libraries.engine import ChainTask, LibraryEngine, Settings, library_module
 from epiboost.engines.libraries.forest import BoosterForest
+from epiboost.engines.model_files.catboost import check_bytes
+from epiboost.engines.model_files.trees import ModelShape
 from epiboost.engines.options import SAMPLE_WEIGHT, Options
 from epiboost.engines.parallel import TrainingCancelled, TreeCallback
 
@@ -106,18 +108,23 @@ class CatBoostForest(BoosterForest):
 
     @staticmethod
     def _to_bytes(booster: LibraryObject) -> Bytes:
+        copy = booster.copy()
+        metadata = copy.get_metadata()
+        for name in list(metadata.keys()):  # times, versions and parameters of the training
+            del metadata[name]
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.cbm"
-            booster.save_model(str(path), format="cbm")
+            copy.save_model(str(path), format="cbm")
             return np.frombuffer(path.read_bytes(), dtype=np.uint8)
 
     @staticmethod
-    def _from_bytes(content: Bytes) -> LibraryObject:
+    def _from_bytes(content: Bytes, shape: ModelShape) -> LibraryObject:
         library = library_module("catboost")
         try:
+            check_bytes(content.tobytes(), shape)
             return library.CatBoost().load_model(blob=content.tobytes())
-        except library.CatBoostError as error:
-            message = f"CatBoost cannot read a model: {error}"
+        except (library.CatBoostError, ValueError) as error:
+            message = f"a model of CatBoost cannot be read: {error}"
             raise ValueError(message) from error
 
     def _shape(self, member: int) -> tuple[int, int]:

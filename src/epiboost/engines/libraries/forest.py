@@ -17,6 +17,7 @@ from epiboost._display import short_repr
 from epiboost._files.requirements import require_facts
 from epiboost._typing import AnyArray, Bytes, Family, Floats, LibraryObject
 from epiboost.engines.base import check_width
+from epiboost.engines.model_files.trees import ModelShape
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class BoosterForest(abc.ABC):
             "model_sizes must add up to the models": model_sizes.dtype == np.int64
             and model_sizes.ndim == 1
             and len(model_sizes) > 0
-            and bool((model_sizes > 0).all())
+            and bool(((model_sizes > 0) & (model_sizes <= len(models))).all())
             and int(model_sizes.sum()) == len(models),
             "count must be the number of trees of each member": count.shape == model_sizes.shape
             and count.dtype == np.int64
@@ -121,12 +122,14 @@ class BoosterForest(abc.ABC):
         }
         require_facts(facts)
         parts = np.split(models, np.cumsum(model_sizes)[:-1])
+        objective = objective_from_header(header["objective"])
+        shape = ModelShape(tuple(header["sizes"]), len(objective.start))
         forest = cls(
-            boosters=tuple(cls._from_bytes(part) for part in parts),
-            objective=objective_from_header(header["objective"]),
+            boosters=tuple(cls._from_bytes(part, shape) for part in parts),
+            objective=objective,
             count=count,
             decay=float(header["decay"]),
-            n_codes=tuple(header["sizes"]),
+            n_codes=shape.n_codes,
             evaluation=arrays["evaluation"],
             n_jobs=n_jobs,
             **cls._extra_arrays(arrays),
@@ -180,8 +183,8 @@ class BoosterForest(abc.ABC):
 
     @staticmethod
     @abc.abstractmethod
-    def _from_bytes(content: Bytes) -> LibraryObject:
-        """Return the library's model; a ValueError if the file cannot be read."""
+    def _from_bytes(content: Bytes, shape: ModelShape) -> LibraryObject:
+        """Return the library's model; a ValueError unless it is one that `_to_bytes` may have written."""
 
     @abc.abstractmethod
     def _shape(self, member: int) -> tuple[int, int]:

@@ -22,6 +22,8 @@ from epiboost._typing import AnyArray, Bytes, Floats, Integers, LibraryObject
 from epiboost.engines.libraries.chain import Chain, grow_chain
 from epiboost.engines.libraries.engine import ChainTask, LibraryEngine, Settings, library_module
 from epiboost.engines.libraries.forest import BoosterForest
+from epiboost.engines.model_files.lightgbm import END, check_text
+from epiboost.engines.model_files.trees import ModelShape
 from epiboost.engines.options import SAMPLE_WEIGHT, Options
 
 _RESERVED = {
@@ -132,15 +134,18 @@ class LightGBMForest(BoosterForest):
 
     @staticmethod
     def _to_bytes(booster: LibraryObject) -> Bytes:
-        return np.frombuffer(booster.model_to_string().encode(), dtype=np.uint8)
+        trees, end, _ = booster.model_to_string().partition(END)  # the rest is for training
+        return np.frombuffer((trees + end).encode(), dtype=np.uint8)
 
     @staticmethod
-    def _from_bytes(content: Bytes) -> LibraryObject:
+    def _from_bytes(content: Bytes, shape: ModelShape) -> LibraryObject:
         library = library_module("lightgbm")
         try:
-            return library.Booster(model_str=content.tobytes().decode())
-        except (library.basic.LightGBMError, UnicodeDecodeError) as error:
-            message = f"LightGBM cannot read a model: {error}"
+            text = content.tobytes().decode("ascii")
+            check_text(text, shape)
+            return library.Booster(model_str=text)
+        except (library.basic.LightGBMError, ValueError) as error:
+            message = f"a model of LightGBM cannot be read: {error}"
             raise ValueError(message) from error
 
 

@@ -12,6 +12,7 @@ from epiboost._display import short_repr
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._typing import AnyArray, Family, Floats, Integers
 from epiboost.engines.base import check_width
+from epiboost.engines.model_files.trees import tree_depth
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,10 @@ class SklearnForest:
             goes_left = value <= self.threshold[node]
             if any_missing:
                 goes_left |= np.isnan(value) & self.missing_left[node]
-            node = np.where(goes_left, self.left[node], self.right[node])
+            below = np.where(goes_left, self.left[node], self.right[node])
+            if np.array_equal(below, node):  # all rows are in leaves, which are their own children
+                break
+            node = below
         return node
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
@@ -153,21 +157,21 @@ _FILE_TYPES = {
 def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
     require_arrays(arrays, _FILE_TYPES)
     nodes, sizes = len(arrays["value"]), header["sizes"]
-    children = [arrays[name] for name in ("left", "right")]
     facts = {
         "there must be trees": arrays["roots"].size > 0 and arrays["value"].size > 0,
         "arrays of nodes must have one length": all(
             len(arrays[name]) == nodes for name in ("left", "right", "feature", "threshold", "missing_left")
         ),
-        "children must be nodes": all(bool(((child >= 0) & (child < nodes)).all()) for child in children),
-        "roots must be nodes": bool(((arrays["roots"] >= 0) & (arrays["roots"] < nodes)).all()),
         "features must be columns of the table": bool(
             ((arrays["feature"] >= 0) & (arrays["feature"] < len(sizes))).all()
         ),
         "values must be finite": bool(np.isfinite(arrays["value"]).all()),
-        "depth must be a whole number": type(header["depth"]) is int and 0 <= header["depth"] <= nodes,
+        "depth must be a whole number": type(header["depth"]) is int,
         "sizes must be whole numbers": all(type(size) is int and size >= 0 for size in sizes),
         "code_mean must have one row per categorical column": arrays["code_mean"].shape
         == (sum(size > 0 for size in sizes), max(sizes, default=0) + 1),
     }
     require_facts(facts)
+    left, right, own = arrays["left"], arrays["right"], np.arange(nodes)
+    depth = tree_depth(left, right, arrays["roots"].ravel(), is_leaf=(left == own) & (right == own))
+    require_facts({f"the trees have {depth} levels, the header says {header['depth']}": depth == header["depth"]})

@@ -22,6 +22,8 @@ from epiboost.engines.base import Capabilities
 from epiboost.engines.libraries.chain import Chain, grow_chain
 from epiboost.engines.libraries.engine import ChainTask, LibraryEngine, Settings, library_module
 from epiboost.engines.libraries.forest import BoosterForest
+from epiboost.engines.model_files.trees import ModelShape
+from epiboost.engines.model_files.xgboost import check_bytes
 from epiboost.engines.options import SAMPLE_WEIGHT, Options
 from epiboost.engines.xgboost.distributed import train_partitioned
 
@@ -109,13 +111,14 @@ class XGBoostForest(BoosterForest):
         return np.frombuffer(bytes(booster.save_raw("ubj")), dtype=np.uint8)
 
     @staticmethod
-    def _from_bytes(content: Bytes) -> LibraryObject:
+    def _from_bytes(content: Bytes, shape: ModelShape) -> LibraryObject:
         library = library_module("xgboost")
         booster = library.Booster()
         try:
+            check_bytes(content.tobytes(), shape)
             booster.load_model(bytearray(content.tobytes()))
-        except library.core.XGBoostError as error:
-            message = f"XGBoost cannot read a model: {str(error).splitlines()[0]}"
+        except (library.core.XGBoostError, ValueError) as error:
+            message = f"a model of XGBoost cannot be read: {str(error).splitlines()[0]}"
             raise ValueError(message) from error
         return booster
 

@@ -1,0 +1,5 @@
+"""Checks of trees that a model file holds, before a library sees them: one file per library.
+
+A library trusts its own model files: a child that is no node, a cycle or a declared size can end or hang the process.
+What passes these checks is what `to_file` of the engines writes and nothing else.
+"""
