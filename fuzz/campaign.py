@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 # Modules that hold a CAMPAIGN.
-CAMPAIGNS = ("fuzz.extremes",)
+CAMPAIGNS = ("fuzz.extremes", "fuzz.model_files")
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from epiboost._inputs.constraints import NO_CONSTRAINTS, Constraints
 EnsembleKind = Literal["single", "sgb", "sglb", "virtual", "bootstrap"]
 ON_CLUSTER = "dask"
 """The ``n_jobs`` that trains members on a Dask cluster."""
+_MAX_VIRTUAL = 1000  # members of one chain; where categories are unseen, each takes a pass through all its trees
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +215,7 @@ class Recipe:
             require_integer("max_depth", self.max_depth, 1, most, also=also, hint=hint)
 
     def _check_virtual(self) -> None:
+        require_integer("n_members of ensemble='virtual'", self.n_members, 1, _MAX_VIRTUAL)
         if self.n_estimators == AUTO:
             return
         second_half = self.n_estimators - self.n_estimators // 2

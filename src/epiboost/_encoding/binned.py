@@ -68,6 +68,7 @@ def _native_encoder(encoding: Encoding, values: EncodedValues) -> CategoryEncode
     """Return the native encoder of codes; an unseen value of a passthrough column becomes the most common value."""
     encoder, end = native().CategoryEncoder(), len(encoding.passthrough)
     coded = [*np.flatnonzero(encoding.sizes).tolist(), *encoding.intervals.columns.tolist()]  # as in `Encoding.codes`
+    position_of = {column: position for position, column in enumerate(coded)}
     sizes = encoding.intervals.add_sizes(encoding.sizes)
     for position, (lookup, encoded) in enumerate(zip(encoding.lookups, values.encoded, strict=True)):
         bins, first = encoded, end
@@ -77,7 +78,7 @@ def _native_encoder(encoding: Encoding, values: EncodedValues) -> CategoryEncode
             first = encoding.passthrough_position(lookup)
         encoder.add(
             lookup.index,
-            [coded.index(column) for column in lookup.columns],
+            [position_of[column] for column in lookup.columns],
             [int(sizes[column]) for column in lookup.columns],
             np.ascontiguousarray(bins),
             first,

@@ -74,6 +74,7 @@ class Encoding:
     intervals: Intervals
     seed: int
     _draws: dict[tuple[int, int], Integers] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _positions: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def n_features(self) -> int:
@@ -179,7 +180,9 @@ class Encoding:
 
     def passthrough_position(self, lookup: ValueLookup) -> int:
         """Return the position of a passthrough column in the encoded table."""
-        return int(np.flatnonzero(self.passthrough == lookup.columns[0])[0])
+        if not self._positions:
+            self._positions.update({column: position for position, column in enumerate(self.passthrough.tolist())})
+        return self._positions[lookup.columns[0]]
 
     def _passthrough_values(self, lookup: ValueLookup) -> Floats:
         """Return the values of a passthrough column: codes, and NaN for a missing value."""

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from epiboost._boosting.capacity import Capacity
-from epiboost._boosting.recipe import Recipe
+from epiboost._boosting.recipe import Recipe, thread_count
 from epiboost._estimators.out_of_fold.file import from_file as out_of_fold_from_file
 from epiboost._estimators.out_of_fold.file import to_file as out_of_fold_to_file
 from epiboost._estimators.provenance import Provenance
@@ -20,6 +20,8 @@ from epiboost._inputs.target import Target
 from epiboost._typing import AnyArray
 from epiboost.engines.base import Forest
 from epiboost.engines.registry import forest_from_file
+
+_MAX_DRAWS = 10_000_000  # of known categories, one per member and column, for a row whose categories are all unseen
 
 
 def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -51,6 +53,9 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 def parameters_of(header: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the estimator in a file."""
     parameters = dict(header["parameters"])
+    n_jobs = parameters.get("n_jobs")
+    if type(n_jobs) is int and n_jobs > 0:  # the file may come from a larger machine, or from a stranger
+        parameters["n_jobs"] = min(n_jobs, thread_count(None))
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(map(tuple, parameters["class_weight"]))
     return parameters
@@ -63,7 +68,8 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
     recipe = Recipe.of(parameters).with_capacity(capacity)
     schema = ColumnSchema.from_file(header, arrays, owner=type(model).__name__)
     target = model._target_type.from_file(arrays)  # noqa: SLF001 (its own class)
-    forest = forest_from_file(str(model.engine), header["forest"], arrays, n_jobs=model.n_jobs)
+    n_codes = schema.n_codes or (0,) * schema.n_features
+    forest = forest_from_file(str(model.engine), header["forest"], arrays, n_codes=n_codes, n_jobs=model.n_jobs)
     prefixes = _prefixes_in_use(header["prefixes"], recipe, forest)
     measured = out_of_fold_from_file(
         header.get("out_of_fold"),
@@ -83,8 +89,9 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
             f"the chain has {forest.n_trees[0]} trees, the parameters say {recipe.n_estimators}": (
                 recipe.ensemble != "virtual" or recipe.n_estimators == forest.n_trees[0]
             ),
-            "the columns do not have as many categories as the encoding has codes": (
-                forest.n_codes == (schema.n_codes or (0,) * schema.n_features)
+            "the columns do not have as many categories as the encoding has codes": (forest.n_codes == n_codes),
+            f"{recipe.n_posterior_members} members are too many for that many categorical columns": (
+                recipe.n_posterior_members * sum(map(bool, n_codes)) <= _MAX_DRAWS
             ),
             "the prefixes are not those of the out-of-fold chains": prefixes == in_use,
         }
@@ -97,7 +104,7 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
         "capacity_": capacity,
         "prefixes_": in_use,
         "out_of_fold_": measured,
-        "reference_rows_": ReferenceRows.from_file(arrays, schema.n_codes or (0,) * schema.n_features),
+        "reference_rows_": ReferenceRows.from_file(arrays, n_codes),
         "trained_with_offset_": bool(header.get("offset", False)),  # older files have none
         "beginning_": Beginning.from_header(header.get("beginning")),
         "provenance_": Provenance.from_header(header.get("training")),
@@ -120,9 +127,9 @@ def _prefixes_in_use(stored: list[int] | None, recipe: Recipe, forest: Forest) -
 
 def _check_shape(forest: Forest, recipe: Recipe, schema: ColumnSchema, target: Target) -> None:
     """Raise a ValueError if the trees predict for another number of members or outputs."""
-    probe = forest.predict(np.full((1, schema.n_features), np.nan), prefixes=recipe.prefixes)
+    probe = forest.predict(np.empty((0, schema.n_features)), prefixes=recipe.prefixes)
     n_outputs = 1 if forest.family == "mean" else target.n_outputs
-    if forest.family not in {target.family, "mean"} or probe.shape != (recipe.n_posterior_members, 1, n_outputs):
+    if forest.family not in {target.family, "mean"} or probe.shape != (recipe.n_posterior_members, 0, n_outputs):
         message = "the family, members or classes disagree"
         raise ValueError(message)
 

@@ -24,6 +24,7 @@ ALLOWED = "bool, int8-64, uint8-64, float16-64 and str"
 _ALIGNMENT = 64  # bytes, a cache line
 _MAX_DIMENSIONS = 32  # NumPy 1's limit
 _MAX_BYTES = 2**62
+_MAX_EMPTY = 2**16  # length of an axis of an array without elements, where the file is shorter
 _MAX_CHARACTERS = 2**20
 _MAX_CODE_POINT = 0x10FFFF  # of Unicode
 _NUMBERS = ("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
@@ -98,6 +99,8 @@ def check_layout(entries: Iterable[Entry], n_bytes: int) -> None:
         end = align(entry.offset + entry.n_bytes)
         if end > n_bytes:
             _fail(f"array {entry.name!r} of {entry.n_bytes} bytes reaches past the end of the file")
+        if max(entry.shape, default=0) > max(n_bytes, _MAX_EMPTY):  # an array without elements can claim any length
+            _fail(f"array {entry.name!r} has shape {entry.shape}, longer than the file")
     if end != n_bytes:
         _fail(f"its arrays end at offset {end}, the file has {n_bytes} bytes for them")
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_array
 from epiboost._inputs.column_kinds import listed
 from epiboost._typing import AnyArray, Table
 
-_MAX_COLUMNS = 65_535  # split features are stored in 16 bits
+MAX_COLUMNS = 65_535  # split features are stored in 16 bits
 _TWO_AXES = 2
 
 
@@ -57,6 +57,6 @@ def refuse_no_columns(n_rows: int, owner: str) -> None:
 
 def check_width(n_columns: int) -> None:
     """Raise an error for too many columns."""
-    if n_columns > _MAX_COLUMNS:
-        message = f"X must have at most {_MAX_COLUMNS} columns; got {n_columns}"
+    if n_columns > MAX_COLUMNS:
+        message = f"X must have at most {MAX_COLUMNS} columns; got {n_columns}"
         raise ValueError(message)

@@ -27,7 +27,7 @@ from epiboost._inputs.column_kinds import holds_text, requested_columns
 from epiboost._inputs.columns import ColumnCategories, drop_unused, fit_columns, read_columns
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.few_rows import read_few_rows
-from epiboost._inputs.number_tables import check_numbers, check_width, is_numeric, refuse_no_columns
+from epiboost._inputs.number_tables import MAX_COLUMNS, check_numbers, check_width, is_numeric, refuse_no_columns
 from epiboost._inputs.sparse_table import SparseTable, SparseZeros, check_sparse_zeros, is_sparse, read_sparse
 from epiboost._inputs.table import (
     check_feature_names,
@@ -261,6 +261,9 @@ class ColumnSchema:
         n_features, names = header["n_features"], header["feature_names"]
         if type(n_features) is not int:
             message = f"the number of columns must be a whole number; got {n_features!r}"
+            raise ValueError(message)
+        if not 0 < n_features <= MAX_COLUMNS:
+            message = f"the number of columns must be from 1 to {MAX_COLUMNS}; got {n_features}"
             raise ValueError(message)
         if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
             message = "names of columns must be a list of text"

@@ -98,7 +98,8 @@ class Forest(Protocol):
         Parameters
         ----------
         table : array of shape (samples, features)
-            Checked numbers; categorical columns hold codes, see `Dataset`.
+            Checked numbers; categorical columns hold codes, see `Dataset`. It has no rows when a model file is read,
+            which compares the shape with what the file says.
         prefixes : sequence of int, optional
             Tree counts in ascending order. The members are then the truncations of each chain: the chain as it was
             after so many trees. The engine truncates, because it knows how the chain shrinks. A chain that is shorter

@@ -151,9 +151,21 @@ def engine_named(engine: str | Engine, *, n_jobs: int | str | None, params: Mapp
 
 
 def forest_from_file(
-    engine: str, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], *, n_jobs: int | str | None
+    engine: str,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, AnyArray],
+    *,
+    n_codes: tuple[int, ...],
+    n_jobs: int | str | None,
 ) -> Forest:
-    """Return the forest that an engine's `Forest.to_file` described; a ValueError if the parts do not fit."""
+    """Return the forest that an engine's `Forest.to_file` described; a ValueError if the parts do not fit.
+
+    ``n_codes`` is the number of codes per column that the forest must have. What the header says of them is compared
+    first: a library allocates memory for as many categories as a model claims.
+    """
+    if "sizes" in header and header["sizes"] != list(n_codes):
+        message = "the columns do not have as many categories as the trees have codes"
+        raise ValueError(message)
     _, read_forest = _loader(engine)()
     return read_forest(header, arrays, n_jobs)
 

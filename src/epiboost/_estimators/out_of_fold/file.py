@@ -83,8 +83,9 @@ def from_file(
     )
     if header["chains"] is None:
         return measured
-    chains = _read_chains(header["chains"], arrays, engine, measured.prefixes(prefixes), n_jobs)
-    probe = np.full((1, forest.n_features), np.nan)
+    forests, scores = _read_chains(header["chains"], arrays, engine, forest.n_codes, n_jobs)
+    chains = FoldChains(forests, scores, measured.prefixes(prefixes))
+    probe = np.empty((0, forest.n_features))
     require_facts(
         {
             "there must be out-of-fold chains": len(chains.forests) > 0 and chains.n_scores > 0,
@@ -96,7 +97,7 @@ def from_file(
             ),
         }
     )
-    if any(chain.predict(probe, prefixes=chains.prefixes).shape[1:] != (1, n_outputs) for chain in chains.forests):
+    if any(chain.predict(probe, prefixes=chains.prefixes).shape[1:] != (0, n_outputs) for chain in chains.forests):
         message = "the out-of-fold chains must have the outputs of the target"
         raise ValueError(message)
     return measured.with_chains(chains)
@@ -106,9 +107,10 @@ def _read_chains(
     headers: list[dict[str, Any]],
     arrays: Mapping[str, AnyArray],
     engine: str,
-    prefixes: tuple[int, ...] | None,
+    n_codes: tuple[int, ...],
     n_jobs: int | str | None,
-) -> FoldChains:
+) -> tuple[tuple[Forest, ...], tuple[Floats, ...]]:
+    """Return the chains and the scores of each fold."""
     forests, scores = [], []
     for number, header in enumerate(headers):
         prefix = f"fold{number}_"
@@ -118,8 +120,8 @@ def _read_chains(
             message = "the scores of a fold must be finite and ascend"
             raise ValueError(message)
         scores.append(own.pop("scores"))
-        forests.append(forest_from_file(engine, header, own, n_jobs=n_jobs))
-    return FoldChains(tuple(forests), tuple(scores), prefixes)
+        forests.append(forest_from_file(engine, header, own, n_codes=n_codes, n_jobs=n_jobs))
+    return tuple(forests), tuple(scores)
 
 
 def _ascend(scores: Floats) -> bool:

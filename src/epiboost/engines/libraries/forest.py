@@ -70,13 +70,13 @@ class BoosterForest(abc.ABC):
         """Return distribution parameters, shape (members, samples, outputs); see `Forest.predict`."""
         check_width(table, self.n_features)
         parameters = []
-        prepared = self._prepare(table)
+        prepared = self._prepare(table) if len(table) else None
         for member, count in enumerate(self.count):
             asked = (int(count),) if prefixes is None else check_prefixes(prefixes, int(self.count.max()))
             ends = [min(end, int(count)) for end in asked]
             raw = np.zeros((len(table), len(self.objective.start)))
             for begin, end in zip((0, *ends), ends, strict=False):
-                if begin < end:  # a shorter chain stays as it is at its end
+                if begin < end and len(table):  # a shorter chain stays as it is at its end
                     raw += self._sum_of_trees(member, prepared, begin, end).reshape(raw.shape)
                 parameters.append(self.objective.parameters(self._start + self._factor(member, end) * raw))
         return np.stack(parameters)

@@ -13,7 +13,9 @@ from epiboost.engines.model_files.trees import ModelShape, require, tree_depth
 
 END = "end of trees\n"
 
-_NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan)"
+_FINITE = r"-?\d{1,25}(?:\.\d{1,25})?(?:e[-+]?\d{1,3})?"
+_NUMBER = rf"(?:{_FINITE}|-?inf|-?nan)"
+_INTEGER = r"-?\d{1,10}"
 _RANGE = re.compile(rf"none|\[{_NUMBER}:{_NUMBER}\]|-?\d+(?::-?\d+)*")
 _HEADER = re.compile(
     r"tree\nversion=v4\nnum_class=(?P<n_classes>\d{1,9})\nnum_tree_per_iteration=(?P<n_outputs>\d{1,9})\n"
@@ -21,9 +23,7 @@ _HEADER = re.compile(
     r"(?:monotone_constraints=(?P<monotone>[-01 ]*)\n)?"
     r"feature_infos=(?P<ranges>[^\n]*)\ntree_sizes=(?P<sizes>[\d ]*)\n\n"
 )
-_INTEGERS = re.compile(r"(?:-?\d{1,10} )*+-?\d{1,10}")
-_FINITE = re.compile(r"[-+.0-9e ]*")
-_FLOATS = re.compile(r"[-+.0-9einfa ]*")
+_INTEGERS, _FINITES, _NUMBERS = (re.compile(rf"(?:{one} )*+{one}") for one in (_INTEGER, _FINITE, _NUMBER))
 
 _SPLITS = ("split_feature", "split_gain", "threshold", "decision_type", "left_child", "right_child")
 _LEAVES = ("leaf_value", "leaf_weight", "leaf_count")
@@ -35,6 +35,13 @@ _LINES = {(*_BEGINNING, *_ENDING), (*_BEGINNING, *_CATEGORIES, *_ENDING)}
 
 _IS_CATEGORY = 1  # bit of a decision type; the next is the direction of missing values, then comes their kind
 _DECISION_TYPES = 12  # there are three kinds of missing values
+_PATTERNS = {
+    **dict.fromkeys(
+        ("num_leaves", "num_cat", "split_feature", "decision_type", "left_child", "right_child"), _INTEGERS
+    ),
+    **dict.fromkeys(("leaf_count", "internal_count", *_CATEGORIES), _INTEGERS),
+    "leaf_value": _FINITES,
+}
 _WORD = 1 << 32  # categories are the bits of 32-bit words
 
 
@@ -97,8 +104,7 @@ def _check_trees(trees: Sequence[Mapping[str, str]], shape: ModelShape) -> None:
             # LightGBM does not keep the weight and the count of a leaf without splits.
             absent = (lengths == 0) & (n_leaves == 1) & (name in {"leaf_weight", "leaf_count"})
             require(bool(((lengths == counts) | absent).all()), f"{name} must hold one number per node")
-            allowed = _FINITE if name == "leaf_value" else _FLOATS
-            require(all(allowed.fullmatch(tree[name]) for tree in trees), f"{name} must hold numbers")
+            _joined(name, trees)
     splits = {name: _integers(name, trees) for name in ("split_feature", "decision_type", "left_child", "right_child")}
     features, types = splits["split_feature"], splits["decision_type"]
     require(bool(((features >= 0) & (features < shape.n_features)).all()), "features must be columns of the table")
@@ -143,6 +149,14 @@ def _check_categories(tree: Mapping[str, str], is_category: AnyArray) -> None:
 
 def _integers(name: str, trees: Sequence[Mapping[str, str]]) -> Integers:
     """Return the whole numbers of all trees, one after another."""
+    return np.fromstring(_joined(name, trees), dtype=np.int64, sep=" ")
+
+
+def _joined(name: str, trees: Sequence[Mapping[str, str]]) -> str:
+    """Return the numbers of all trees as one text.
+
+    LightGBM reads trees in several threads, where a word that is not a number ends the process.
+    """
     joined = " ".join(filter(None, (tree[name] for tree in trees)))
-    require(not joined or _INTEGERS.fullmatch(joined) is not None, f"{name} must hold whole numbers")
-    return np.fromstring(joined, dtype=np.int64, sep=" ")
+    require(not joined or _PATTERNS.get(name, _NUMBERS).fullmatch(joined) is not None, f"{name} must hold numbers")
+    return joined

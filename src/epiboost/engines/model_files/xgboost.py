@@ -36,7 +36,7 @@ _ROOTS_PARENT = (-1, 2**31 - 1)
 def check_bytes(content: bytes, shape: ModelShape) -> None:
     """Raise a ValueError unless the bytes are a model as `XGBoostForest.to_file` stores it, with valid trees."""
     model = decode(content)
-    learner = _fields(model, {"learner", "version"})["learner"]
+    learner, version = (_fields(model, {"learner", "version"})[name] for name in ("learner", "version"))
     parts = _fields(
         learner,
         {"attributes", "feature_names", "feature_types", "gradient_booster", "learner_model_param", "objective"},
@@ -47,6 +47,7 @@ def check_bytes(content: bytes, shape: ModelShape) -> None:
     )
     booster = _fields(parts["gradient_booster"], {"model", "name"})
     facts = {
+        "it must be of a version of XGBoost": len(_whole_numbers(version)) == 3,  # noqa: PLR2004 (major, minor, patch)
         "it must not have attributes": parts["attributes"] == {},
         "its columns must not have names": parts["feature_names"] == [],
         "its columns must have the types of the header": parts["feature_types"] in ([], kinds),
