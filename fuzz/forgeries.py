@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def _change_value(value: LibraryObject, random: np.random.Generator) -> None:
             case "scale" if isinstance(inner, int | float) and not isinstance(inner, bool):
                 value[key] = inner * int(random.choice([-1, 2, 10, 1000])) + int(random.integers(-1, 2))
             case _:
-                value[key] = VALUES[int(random.integers(len(VALUES)))]
+                value[key] = deepcopy(VALUES[int(random.integers(len(VALUES)))])  # a later change must not change it
         return
 
 
@@ -119,8 +120,11 @@ def _changed(array: AnyArray, random: np.random.Generator) -> AnyArray:
 
 def _change_model(engine: str, arrays: dict[str, AnyArray], random: np.random.Generator) -> None:
     """Change the model of one member."""
-    ends = np.cumsum(arrays["model_sizes"])
-    models = [part.tobytes() for part in np.split(arrays["models"], ends[:-1])]
+    sizes, content = arrays["model_sizes"], arrays["models"].tobytes()
+    if sizes.dtype != np.int64 or sizes.ndim != 1 or not len(sizes):  # changed before
+        return
+    ends = np.cumsum(sizes).tolist()
+    models = [content[end - size : end] for end, size in zip(ends, sizes.tolist(), strict=True)]
     member = int(random.integers(len(models)))
     change = {"lightgbm": _change_text, "xgboost": _change_ubjson, "catboost": _change_words}[engine]
     models[member] = (damage if random.uniform() < 0.1 else change)(models[member], random)
@@ -176,7 +180,7 @@ def _change_ubjson(content: bytes, random: np.random.Generator) -> bytes:
             tree[name] = changed
     else:
         _change_value(model, random)
-    return _encode(model)
+    return encode_ubjson(model)
 
 
 def _arrays_of(value: LibraryObject) -> Iterator[tuple[dict[str, Any], str]]:
@@ -192,7 +196,7 @@ def _arrays_of(value: LibraryObject) -> Iterator[tuple[dict[str, Any], str]]:
 _MARKERS = {"|i1": "i", "|u1": "U", ">i2": "I", ">i4": "l", ">i8": "L", ">f4": "d", ">f8": "D"}
 
 
-def _encode(value: LibraryObject) -> bytes:  # noqa: PLR0911 (one per type)
+def encode_ubjson(value: LibraryObject) -> bytes:  # noqa: PLR0911 (one per type)
     """Return UBJSON."""
     match value:
         case np.ndarray():
@@ -200,9 +204,11 @@ def _encode(value: LibraryObject) -> bytes:  # noqa: PLR0911 (one per type)
             marker = _MARKERS[dtype.str].encode()
             return b"[$" + marker + b"#L" + struct.pack(">q", value.size) + value.astype(dtype).tobytes()
         case dict():
-            return b"{" + b"".join(_encode(name)[1:] + _encode(inner) for name, inner in value.items()) + b"}"
+            return (
+                b"{" + b"".join(encode_ubjson(name)[1:] + encode_ubjson(inner) for name, inner in value.items()) + b"}"
+            )
         case list():
-            return b"[#L" + struct.pack(">q", len(value)) + b"".join(map(_encode, value))
+            return b"[#L" + struct.pack(">q", len(value)) + b"".join(map(encode_ubjson, value))
         case str():
             return b"SL" + struct.pack(">q", len(value.encode())) + value.encode()
         case None | bool():

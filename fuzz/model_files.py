@@ -9,6 +9,7 @@ import importlib.util
 import resource
 import tempfile
 import warnings
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ def _load_and_predict(path: Path) -> None:
         return
     columns = model.n_features_in_
     rows: Floats = np.resize(ROWS, (40, columns)) if columns == ROWS.shape[1] else np.zeros((3, columns))
-    uses = {
+    uses: dict[str, Callable[[], object]] = {
         "predict": lambda: model.predict(rows),
         "predict_uncertainty": lambda: model.predict_uncertainty(rows),
         "predict_interval": lambda: model.predict_interval(rows),
@@ -100,6 +101,9 @@ def _load_and_predict(path: Path) -> None:
     for use in (call for name, call in uses.items() if hasattr(type(model), name)):
         try:
             use()
+        except AttributeError:  # the engine of the model has no importances
+            if use is not uses["feature_importances_"]:
+                raise
         except ValueError as error:  # of columns that have other names or categories now
             if len(str(error)) < 20:
                 raise

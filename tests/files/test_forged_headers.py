@@ -52,6 +52,10 @@ def test_invalid_entries_of_a_signed_header_are_refused(path, content, field):
         (lambda header: header["arrays"][0].update(shape=[13, True]), "only whole numbers from 0"),
         (lambda header: header["arrays"][0].update(shape=[13] + [1] * 32), "a list of at most 32 numbers"),
         (lambda header: header["arrays"][2].update(shape=[0, 2**63]), "larger than any file"),
+        (
+            lambda header: header["arrays"][2].update(shape=[0, 2**40]),
+            "array 'nothing' has shape .*, longer than the file",
+        ),
         (lambda header: header["arrays"][1].update(dtype="|b1"), "neither true nor false"),
         (lambda header: header["arrays"][0].update(dtype="<U2", shape=[13]), "text that is not Unicode"),
     ],

@@ -73,8 +73,8 @@ _TREES = Table(
         "EmbeddingFeatures": _NOT_SUPPORTED,
     }
 )
-_MODEL = Table({"FormatVersion": Text(), "ModelTrees": _TREES, "InfoMap": _NOT_SUPPORTED, "ModelPartIds": Many(Text())})
-_VALUE_TABLE = Table(
+MODEL = Table({"FormatVersion": Text(), "ModelTrees": _TREES, "InfoMap": _NOT_SUPPORTED, "ModelPartIds": Many(Text())})
+VALUE_TABLE = Table(
     {
         "ModelCtrBase": _CTR_BASE,
         "IndexHashRaw": Vector("u1"),
@@ -98,7 +98,7 @@ _EMPTY = 2**64 - 1  # hash of an empty bucket
 def check_bytes(content: bytes, shape: ModelShape) -> None:
     """Raise a ValueError unless the bytes are a model as `CatBoostForest.to_file` stores it, with valid trees."""
     parts = list(_parts(content))
-    model = decode(parts[0], _MODEL)
+    model = decode(parts[0], MODEL)
     trees = model["ModelTrees"]
     facts = {
         "it must be of the format FlabuffersModel_v1": model["FormatVersion"] == "FlabuffersModel_v1",
@@ -112,7 +112,7 @@ def check_bytes(content: bytes, shape: ModelShape) -> None:
     _check_trees(trees, shape, n_bins)
     if len(parts) > 1:
         count = parts[1]
-        tables = [decode(part, _VALUE_TABLE) for part in parts[2:]]
+        tables = [decode(part, VALUE_TABLE) for part in parts[2:]]
         require(_SIZE.unpack(count)[0] == len(tables), "it must hold as many target statistics as it says")
     else:
         tables = []
