@@ -5,6 +5,8 @@ file               holds
 =================  =====================================================================================
 `campaign`         what a campaign is; the list of all
 `extremes`         extreme targets, weights and scales, with laws as oracles
+`model_files`      damaged and forged model files of every engine
+`forgeries`        changes to headers, arrays and models of libraries inside a file
 `worker`           a process that runs cases and answers, one line per case
 `sanitize`         builds the core with sanitizers and runs tests and cases on it
 `runner`           workers, their time limits, and the findings

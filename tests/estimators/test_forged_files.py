@@ -99,6 +99,8 @@ FORGERIES = {
     "fewer thresholds": change("threshold", lambda a: a[:, :-1]),
     "leaf that is not a number": change("leaf", with_value((0, 0, 0, 0), np.nan)),
     "leaf that is infinite": change("leaf", with_value(LAST, -np.inf)),
+    "parents of no member": change("parent", lambda a: a[:0]),
+    "parents of fewer trees": change("parent", lambda a: a[:, :-1]),
     "fewer leaves": change("leaf", lambda a: a[:, :, :-1]),
     "fewer trees of leaves": change("leaf", lambda a: a[:, :-1]),
     "another number of outputs": change("leaf", lambda a: np.concatenate([a, a], axis=3)),

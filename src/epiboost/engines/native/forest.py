@@ -282,7 +282,7 @@ def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_c
         "depth must be from 1 to 8, or leaves from 2 to 255": 1
         <= splits
         <= (MAX_DEPTH if is_symmetric else MAX_LEAVES - 1),
-        "parent must have the shape of feature": is_symmetric or parent.shape == arrays["feature"].shape,
+        "parent must have the shape of feature": parent.shape == (members, trees, 0 if is_symmetric else splits),
         "parents must be leaves": bool(((parent <= np.arange(parent.shape[2])) | (parent == _NOT_MADE)).all()),
         "splits that are not made must come last": bool(
             np.diff((parent == _NOT_MADE).astype(np.int8)).min(initial=0) >= 0
