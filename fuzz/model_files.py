@@ -114,4 +114,4 @@ def _peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-CAMPAIGN = Campaign(check=check, short=40, usual=5_000, long=100_000, seconds=20.0)
+CAMPAIGN = Campaign(check=check, short=20, usual=5_000, long=100_000, seconds=20.0)

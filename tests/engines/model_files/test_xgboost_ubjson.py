@@ -70,7 +70,7 @@ def test_an_array_of_another_length_or_type_is_refused(name):
     ("keys", "value", "fault"),
     [
         ((*BOOSTER, "trees", 0, "tree_param", "num_nodes"), "2000000000", "size of its arrays"),
-        ((*BOOSTER, "trees", 0, "tree_param", "size_leaf_vector"), "1000000", "size of its arrays"),
+        ((*BOOSTER, "trees", 0, "tree_param", "size_leaf_vector"), "1000000", "one value per node"),
         ((*BOOSTER, "trees", 0, "id"), 5, "numbered"),
         ((*BOOSTER, "trees", 0, "extra"), 5, "it must hold"),
         ((*BOOSTER, "gbtree_model_param", "num_trees"), "2000000000", "number of trees"),

@@ -188,7 +188,7 @@ def _check_trees(trees: Mapping[str, Any], shape: ModelShape, n_bins: Sequence[t
         and len(splits) == int(sizes.sum()),
         "splits must be on columns of the table": bool(((splits >= 0) & (splits < len(repacked))).all()),
         "a tree must have a value for every leaf": len(trees["LeafValues"]) == n_leaves * shape.n_outputs
-        and len(trees["LeafWeights"]) in {0, n_leaves},
+        and len(trees["LeafWeights"]) == n_leaves,
         "leaf values must be finite": bool(np.isfinite(trees["LeafValues"]).all()),
         "scale and bias must be finite": bool(np.isfinite([trees["Scale"], trees["Bias"], *trees["MultiBias"]]).all()),
         "it must have one bias per output": len(trees["MultiBias"]) in {0, shape.n_outputs},

@@ -15,20 +15,20 @@ _BASE_SCORE = re.compile(r"0E0|\[0E0(?:,0E0)*+\]")
 _PER_NODE: dict[str, npt.DTypeLike] = {
     "default_left": np.uint8,
     "left_children": np.int32,
-    "loss_changes": np.float32,
     "parents": np.int32,
     "right_children": np.int32,
     "split_conditions": np.float32,
     "split_indices": np.int32,
     "split_type": np.uint8,
-    "sum_hessian": np.float32,
 }
+_GAINS: dict[str, npt.DTypeLike] = {"loss_changes": np.float32, "sum_hessian": np.float32}
 _CATEGORIES: dict[str, npt.DTypeLike] = {
     "categories": np.int32,
     "categories_nodes": np.int32,
     "categories_segments": np.int64,
     "categories_sizes": np.int64,
 }
+_TREE_PARAMETERS = {"num_deleted", "num_feature", "num_nodes", "size_leaf_vector"}
 _TREE = {"base_weights", "id", "tree_param", *_PER_NODE, *_CATEGORIES}
 _ROOTS_PARENT = (-1, 2**31 - 1)
 
@@ -93,12 +93,16 @@ def _check_booster(model: object, shape: ModelShape) -> None:
 
 def _checked_tree(tree: object, number: int, shape: ModelShape) -> dict[str, Any]:
     """Return the fields of a tree, after a check of their types and sizes."""
-    fields = _fields(tree, _TREE, optional={"leaf_weights"})
+    fields = _fields(tree, _TREE, optional={"leaf_weights", *_GAINS})
     nodes = len(fields["left_children"]) if isinstance(fields["left_children"], np.ndarray) else 0
-    width = shape.n_outputs if "leaf_weights" in fields else 1
+    is_vector = _fields(fields["tree_param"], _TREE_PARAMETERS)["size_leaf_vector"] != "1"
+    # Trees whose leaves have several values have gains and values of their own from XGBoost 3.1 on.
+    require(is_vector or fields.keys() == _TREE | _GAINS.keys(), "a tree must have the arrays of its kind")
+    width = shape.n_outputs if is_vector else 1
     leaves = int((fields["left_children"] == -1).sum()) if nodes else 0
     sizes: dict[str, tuple[npt.DTypeLike, int | None]] = {
         **{name: (dtype, nodes) for name, dtype in _PER_NODE.items()},
+        **{name: (dtype, nodes) for name, dtype in _GAINS.items() if name in fields},
         **{name: (dtype, None) for name, dtype in _CATEGORIES.items()},
         "base_weights": (np.float32, nodes * width),
     }
@@ -135,17 +139,24 @@ def _check_nodes(trees: Sequence[Mapping[str, Any]], shape: ModelShape) -> None:
     of_root = np.isin(parents, _ROOTS_PARENT)
     fits = np.where(is_root, of_root, parents == _parents(left + first, right + first, is_leaf) - first)
     require(bool(fits.all()), "parents must be those of the children")
+    has_values = np.array(["leaf_weights" in tree for tree in trees])
     position = np.concatenate([np.arange(tree["leaves"]) for tree in trees])  # in the values of leaves with several
-    right_of_leaf = -1 if trees[0]["width"] == 1 else position
+    right_of_leaf = np.where(np.repeat(has_values, counts)[is_leaf], position, -1)
     require(bool((right[is_leaf] == right_of_leaf).all()), "a leaf must not have a child")
     features = nodes["split_indices"]
     require(bool(((features >= 0) & (features < shape.n_features)).all()), "features must be columns of the table")
     flags = max(int(nodes[name].max()) for name in ("default_left", "split_type"))
     require(flags <= 1, "kinds of splits must be known")
-    values = [nodes["split_conditions"][is_leaf], *(tree["leaf_weights"] for tree in trees if "leaf_weights" in tree)]
-    require(all(bool(np.isfinite(value).all()) for value in values), "leaf values must be finite")
+    require(all(bool(np.isfinite(_leaf_values(tree)).all()) for tree in trees), "leaf values must be finite")
     for tree in trees:
         _check_categories(tree, shape)
+
+
+def _leaf_values(tree: Mapping[str, Any]) -> AnyArray:
+    """Return the values of the leaves, or those of all nodes where leaves have none of their own."""
+    if tree["width"] == 1:
+        return np.asarray(tree["split_conditions"][tree["left_children"] == -1])
+    return np.asarray(tree.get("leaf_weights", tree["base_weights"]))
 
 
 def _parents(left: Integers, right: Integers, is_leaf: AnyArray) -> Integers:
