@@ -260,7 +260,7 @@ def test_a_chain_of_another_model_is_refused(path, tmp_path, case):
 
 def test_a_chain_with_fewer_trees_than_are_in_use_is_refused(genuine, path):
     header, arrays = model_file.read(genuine / "multiclass.epib")
-    for name in ("feature", "threshold", "leaf"):
+    for name in ("feature", "threshold", "parent", "leaf"):
         arrays[f"fold0_{name}"] = arrays[f"fold0_{name}"][:, :1].copy()
     arrays["fold0_count"][:] = 1
     model_file.write(path, header, arrays)
