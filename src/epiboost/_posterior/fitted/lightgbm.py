@@ -11,6 +11,7 @@ from epiboost._posterior.fitted.stages import (
     warn_about_stages,
 )
 from epiboost._posterior.posterior import Posterior
+from epiboost._threads import lock_of
 from epiboost._typing import AnyArray, Estimator, LibraryObject, Table
 
 _CLASSIFICATION = ("binary", "multiclass", "cross_entropy")
@@ -32,7 +33,8 @@ def lightgbm_posterior(estimator: Estimator, X: Table, n_members: int) -> Poster
     stages = stages_of(trees, n_members)
     warn_about_stages(estimator, langevin=False, stopped_early=stopped_early)
     predict = estimator.predict_proba if hasattr(estimator, "predict_proba") else estimator.predict
-    members = np.stack([np.asarray(predict(X, num_iteration=stage)) for stage in stages])
+    with lock_of(booster):  # LightGBM keeps the last iteration of a call in its model
+        members = np.stack([np.asarray(predict(X, num_iteration=stage)) for stage in stages])
     if objective in _CLASSIFICATION:
         return Posterior(_probabilities(members), "categorical")
     return Posterior(members.reshape(*members.shape[:2], -1), "mean")

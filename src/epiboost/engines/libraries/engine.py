@@ -16,6 +16,7 @@ from epiboost._boosting.step_sizes import StepSizes, step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._optional import require
 from epiboost._progress import Progress
+from epiboost._threads import library_threads
 from epiboost._typing import AnyArray, LibraryObject
 from epiboost.engines.base import Capabilities
 from epiboost.engines.libraries.chain import Chain, evaluation_losses
@@ -83,7 +84,8 @@ class LibraryEngine(abc.ABC):
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> BoosterForest:
         """Train one chain per spec; rows are prepared once for all of them."""
         library = library_module(self.library)
-        spec, threads, rows = specs[0], thread_count(self.n_jobs), learning_rows(data)
+        threads = library_threads(self.library, thread_count(self.n_jobs))
+        spec, rows = specs[0], learning_rows(data)
         steps = self._steps(spec, rows)
         settings = {**self._settings(spec, steps, rows), **self._controls(spec), **self.options}
         with self._library_errors(library):

@@ -15,6 +15,7 @@ from epiboost._boosting.recipe import thread_count
 from epiboost._boosting.truncation import check_prefixes
 from epiboost._display import short_repr
 from epiboost._files.requirements import require_facts
+from epiboost._threads import library_threads
 from epiboost._typing import AnyArray, Bytes, Family, Floats, LibraryObject
 from epiboost.engines.base import check_width
 from epiboost.engines.model_files.trees import ModelShape
@@ -148,7 +149,7 @@ class BoosterForest(abc.ABC):
 
     @property
     def _threads(self) -> int:
-        return thread_count(self.n_jobs)
+        return library_threads(self.library, thread_count(self.n_jobs))
 
     @property
     def _start(self) -> Floats:

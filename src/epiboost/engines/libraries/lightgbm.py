@@ -18,6 +18,7 @@ from epiboost._boosting.rows import LearningRows
 from epiboost._boosting.step_sizes import StepSizes
 from epiboost._boosting.variance_guard import with_variance_guard
 from epiboost._files.requirements import require_facts
+from epiboost._threads import lock_of
 from epiboost._typing import AnyArray, Bytes, Floats, Integers, LibraryObject
 from epiboost.engines.libraries.chain import Chain, grow_chain
 from epiboost.engines.libraries.engine import ChainTask, LibraryEngine, Settings, library_module
@@ -91,9 +92,10 @@ class LightGBMForest(BoosterForest):
         uniform = self.uniform[member, begin:end].sum(axis=0)
         if first == last:  # no tree was grown in these steps
             return np.tile(uniform, (len(prepared), 1))
-        raw: AnyArray = self.boosters[member].predict(
-            prepared, start_iteration=first, num_iteration=last - first, raw_score=True, num_threads=self._threads
-        )
+        with lock_of(self.boosters[member]):  # LightGBM keeps the first and last iteration of a call in its model
+            raw: AnyArray = self.boosters[member].predict(
+                prepared, start_iteration=first, num_iteration=last - first, raw_score=True, num_threads=self._threads
+            )
         return np.asarray(raw.reshape(len(prepared), -1) + uniform)
 
     def _gains(self, member: int) -> Floats:

@@ -17,10 +17,12 @@ from epiboost._encoding.binned import BinnedEncoding
 from epiboost._encoding.encoding import Encoding
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._native import Predictor, native
+from epiboost._threads import shared_threads
 from epiboost._typing import AnyArray, Bytes, Family, Floats
 from epiboost.engines.base import check_width
 
 _MAX_PREDICTORS = 4  # compiled predictors that are kept; each takes the memory of the trees
+_WORK_PER_THREAD = 1_000_000  # trees times rows: some 0.2 ms, several times what it takes to start a thread
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,10 @@ class NativeForest:
     def binned(self, table: AnyArray) -> tuple[Bytes, AnyArray]:
         """Return bins of shape (n, binned columns), and whether a row has a category that was not seen in training."""
         check_width(table, self.n_features)
-        if self.encoding is None:
-            return self.bins.transform(table, threads=self.threads), np.zeros(len(table), dtype=bool)
-        return self.binned_encoding.transform(table, threads=self.threads)
+        with shared_threads(self.threads) as threads:
+            if self.encoding is None:
+                return self.bins.transform(table, threads=threads), np.zeros(len(table), dtype=bool)
+            return self.binned_encoding.transform(table, threads=threads)
 
     def leaf_indices(self, table: AnyArray, n_trees: int) -> Bytes:
         """Return the leaf of each row in trees that are spread evenly over the members, shape (n, trees)."""
@@ -189,7 +192,9 @@ class NativeForest:
         """Return the parameters of some chains for a table of numbers or of bins."""
         count = predictor.chains if n_chains is None else n_chains
         parameters = np.empty((count * predictor.segments, len(table), predictor.parameters))
-        predict(table, self.threads, first_chain, parameters)
+        work = len(table) * count * self.feature.shape[1]
+        with shared_threads(self.threads) as threads:
+            predict(table, min(threads, work // _WORK_PER_THREAD + 1), first_chain, parameters)
         return parameters
 
     def predict_bins(self, bins: Bytes, prefixes: Sequence[int] | None, chain: int) -> Floats:
@@ -207,11 +212,13 @@ class NativeForest:
 
     def _predictor(self, prefixes: tuple[int, ...] | None) -> Predictor:
         """Return the native predictor of these prefixes; cached."""
-        if prefixes not in self._predictors:
+        predictor = self._predictors.get(prefixes)
+        if predictor is None:
+            predictor = self._compile(prefixes)
             if len(self._predictors) >= _MAX_PREDICTORS:
                 self._predictors.clear()
-            self._predictors[prefixes] = self._compile(prefixes)
-        return self._predictors[prefixes]
+            self._predictors[prefixes] = predictor  # another thread may clear the cache before this one returns
+        return predictor
 
     def segment_ends(self, prefixes: Sequence[int] | None) -> AnyArray:
         """Return the number of trees after which each member is predicted, shape (chains, prefixes)."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epiboost._native import native
+from epiboost._threads import shared_threads
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 from epiboost.engines.native.forest import NativeForest
 
@@ -91,17 +92,18 @@ def shapley_values(
     for member in _members(forest, table, background, prefixes):
         trees = member.weight > 0.0
         part = np.empty_like(values)
-        base += native().tree_shapley_values(
-            forest.feature[trees],
-            forest.threshold[trees],
-            forest.parent[trees],
-            (forest.leaf[trees] @ coefficients) * member.weight[trees][:, np.newaxis],
-            own.of_encoded.astype(np.int32),
-            np.ascontiguousarray(member.rows.T),
-            np.ascontiguousarray(member.background.T),
-            forest.threads,
-            part,
-        )
+        with shared_threads(forest.threads) as threads:
+            base += native().tree_shapley_values(
+                forest.feature[trees],
+                forest.threshold[trees],
+                forest.parent[trees],
+                (forest.leaf[trees] @ coefficients) * member.weight[trees][:, np.newaxis],
+                own.of_encoded.astype(np.int32),
+                np.ascontiguousarray(member.rows.T),
+                np.ascontiguousarray(member.background.T),
+                threads,
+                part,
+            )
         values += part
     return own.share_crosses(values), base
 

@@ -1,9 +1,8 @@
 """The engine over XGBoost: by default one tree per output and step; ``multi_strategy`` changes that."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ from epiboost._boosting.step_sizes import StepSizes, step_sizes
 from epiboost._boosting.variance_guard import with_variance_guard
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
+from epiboost._threads import configured_models, lock_of
 from epiboost._typing import AnyArray, Bytes, Floats, LibraryObject
 from epiboost.distributed.checked_partition import FLOAT32_MAX
 from epiboost.distributed.rows import PartitionedRows
@@ -69,9 +69,6 @@ _ALIASES = {
 }
 
 
-_CONFIGURATION = Lock()
-
-
 @dataclass(frozen=True, repr=False)
 class XGBoostForest(BoosterForest):
     """Models of XGBoost, one per chain."""
@@ -81,26 +78,33 @@ class XGBoostForest(BoosterForest):
     def _prepare(self, table: AnyArray) -> LibraryObject:
         return library_module(self.library).DMatrix(**_columns(table, self.n_codes), nthread=self._threads)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle without the note that the boosters are configured: their copies are not."""
-        return {name: value for name, value in self.__dict__.items() if name != "_configured"}
-
     def _sum_of_trees(self, member: int, prepared: LibraryObject, begin: int, end: int) -> AnyArray:
-        self._configure()
-        raw: AnyArray = self.boosters[member].predict(prepared, iteration_range=(begin, end), output_margin=True)
+        booster = self._configured(member)
+        raw: AnyArray = booster.predict(prepared, iteration_range=(begin, end), output_margin=True)
         return raw.astype(np.float64)
 
-    def _configure(self) -> None:
-        """Set the number of threads once: a booster that is configured while another thread predicts fails."""
-        with _CONFIGURATION:
-            if "_configured" not in self.__dict__:
-                for booster in self.boosters:
+    def _configured(self, member: int) -> LibraryObject:
+        """Return a booster whose number of threads is set.
+
+        It is set once per booster: any call fails, or predicts something else, while another thread sets it.
+        """
+        booster, configured = self.boosters[member], configured_models()
+        if booster not in configured:
+            with lock_of(booster):
+                if booster not in configured:
                     booster.set_param({"nthread": self._threads})
                     booster.save_config()  # configures the booster now, and not at its first prediction
-                self.__dict__["_configured"] = True
+                    configured.add(booster)
+        return booster
+
+    def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
+        """Return header and arrays of a model file; see `BoosterForest.to_file`."""
+        for member in range(len(self.boosters)):
+            self._configured(member)
+        return super().to_file()
 
     def _gains(self, member: int) -> Floats:
-        used = self.boosters[member][: int(self.count[member])]
+        used = self._configured(member)[: int(self.count[member])]
         gains = np.zeros(self.n_features)
         for name, gain in used.get_score(importance_type="total_gain").items():
             gains[int(name.removeprefix("f"))] = np.sum(gain)
