@@ -1,5 +1,7 @@
 """Constraints of the estimators hold for every member and for the mean, whatever the table."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -278,3 +280,16 @@ def test_a_random_forest_follows_directions():
         assert steps_of(model.predict(along(X, column)), direction).min() >= -1e-12
     with pytest.raises(ValueError, match="must not hold 'monotonic_cst' beside monotonic_constraints"):
         model.set_params(engine_params={"monotonic_cst": [0, 0, 0]}).fit(X, y)
+
+
+@pytest.mark.parametrize(("least", "weight", "warns"), [(31, 1.0, True), (30, 1.0, False), (31, 2.0, False)])
+def test_leaves_of_more_than_half_of_the_rows_are_warned_of(least, weight, warns):
+    X, y = np.arange(60.0)[:, np.newaxis], np.arange(60.0)
+    model = EpiBoostRegressor(n_members=2, n_estimators=5, min_samples_leaf=least, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y, sample_weight=np.full(60, weight))
+    texts = [str(one.message) for one in caught if "min_samples_leaf" in str(one.message)]
+    assert len(texts) == warns
+    assert (np.ptp(model.predict(X)) == 0.0) == warns
+    assert all("more than half of the 60 training rows" in text for text in texts)

@@ -107,3 +107,42 @@ def test_complex_numbers_are_refused_without_a_print_of_the_values():
     with pytest.raises(ValueError, match="Complex data not supported: X holds complex128") as caught:
         small_regressor().fit(X * 1j, Y)
     assert "\n" not in str(caught.value)
+
+
+LARGE = 10**400
+TOO_LARGE = "holds a number beyond 1.8e308"
+
+
+class TestNumbersThatDoublePrecisionDoesNotHold:
+    @pytest.mark.parametrize("library", ["arrow", "pandas on Arrow"])
+    def test_inexact_whole_numbers_of_arrow_are_named_by_their_column(self, library, fitted):
+        arrow = pytest.importorskip("pyarrow")
+        table = arrow.table({"age": X[:, 0], "pay": 2**53 + 1 + np.arange(60), "town size": X[:, 2]})
+        table = table if library == "arrow" else table.to_pandas(types_mapper=pd.ArrowDtype)
+        for use in (lambda: small_regressor().fit(table, Y), lambda: fitted.predict(table)):
+            with pytest.raises(ValueError, match=r"column 'pay' of X .* above 2\^53.*categorical_features"):
+                use()
+        small_regressor(categorical_features=["pay"]).fit(table, Y)
+
+    @pytest.mark.parametrize("n_rows", [60, 3], ids=["many rows", "few rows"])
+    def test_a_column_of_a_frame_is_named(self, n_rows, fitted):
+        table = FRAME.astype({"pay": object})
+        table.loc[1, "pay"] = LARGE
+        with pytest.raises(ValueError, match=f"column 'pay' of X {TOO_LARGE}"):
+            small_regressor().fit(table, Y)
+        with pytest.raises(ValueError, match=f"column 'pay' of X {TOO_LARGE}"):
+            fitted.predict(table[:n_rows])
+
+    @pytest.mark.parametrize("make", [list, lambda rows: np.array(rows, dtype=object)], ids=["lists", "array"])
+    def test_a_column_of_an_array_is_named_by_its_position(self, make):
+        with pytest.raises(ValueError, match=f"column 1 of X {TOO_LARGE}"):
+            small_regressor().fit(make([[1, 2, 3], [1, LARGE, 3]]), [1.0, 2.0])
+
+    def test_targets_weights_and_offsets_are_named(self):
+        numbers = [LARGE] * 60
+        with pytest.raises(ValueError, match=f"y {TOO_LARGE}"):
+            small_regressor().fit(X, numbers)
+        with pytest.raises(ValueError, match=f"sample_weight {TOO_LARGE}"):
+            small_regressor().fit(X, Y, sample_weight=numbers)
+        with pytest.raises(ValueError, match=f"offset {TOO_LARGE}"):
+            small_regressor().fit(X, Y, offset=numbers)

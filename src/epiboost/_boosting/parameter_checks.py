@@ -1,6 +1,7 @@
 """Checks of the parameters of estimators: an error says what was got and what is allowed."""
 
 import numbers
+import warnings
 
 import numpy as np
 
@@ -50,3 +51,13 @@ def require_number(
     if not fits:
         message = f"{name} must be {also}a number {' and '.join(limits)}; got {value!r}"
         raise ValueError(message)
+
+
+def warn_of_large_leaves(min_samples_leaf: int, n_rows: float) -> None:
+    """Warn if no tree can have a split, because two leaves need more rows than there are."""
+    if 2 * min_samples_leaf > n_rows:
+        message = (
+            f"min_samples_leaf={min_samples_leaf} is more than half of the {n_rows:g} training rows, so no tree "
+            "has a split and all rows get the same prediction; lower it"
+        )
+        warnings.warn(message, UserWarning, stacklevel=3)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from epiboost._boosting.capacity import Auto
-from epiboost._boosting.parameter_checks import require_integer
+from epiboost._boosting.parameter_checks import require_integer, warn_of_large_leaves
 from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed
 from epiboost._estimators.estimator_file import fitted_attributes, parameters_of, to_file
 from epiboost._estimators.fitted_model import FittedModel
@@ -173,6 +173,7 @@ class BaseEpiBoost(FittedModel):
             message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
             raise ValueError(message)
         check_data(engine, str(self.engine), rows.data)
+        warn_of_large_leaves(recipe.min_samples_leaf, rows.n_weighted)
         constraints = resolve_constraints(
             self.monotonic_constraints, self.interaction_constraints, rows.schema, rows.data.n_classes
         )

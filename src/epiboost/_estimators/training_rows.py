@@ -20,6 +20,7 @@ from epiboost._inputs.target import Classes, Target
 from epiboost._inputs.weights import check_weight_range, check_weights
 from epiboost._typing import AnyArray, Column, Floats, Table
 from epiboost.distributed.fit import PartitionReader, partitioned_schema
+from epiboost.distributed.rows import PartitionedRows
 from epiboost.engines.base import BinnedEngine, Engine
 from epiboost.engines.registry import partitions_of
 
@@ -48,6 +49,13 @@ class TrainingRows:
     kept: AnyArray
     groups: AnyArray | None = None
     offset: Floats | None = None
+
+    @property
+    def n_weighted(self) -> float:
+        """Number of rows, where a row of weight two counts twice; weights below one on average are no counts."""
+        X = self.data.X
+        total = X.total_weight if isinstance(X, PartitionedRows) else float(self.data.weight.sum())
+        return max(total, len(X))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,6 +22,7 @@ from epiboost._inputs.column_kinds import (
     listed,
     refuse_dates,
 )
+from epiboost._inputs.large_numbers import inexact_numbers_error, refusing_overflow
 from epiboost._inputs.numbers_as_text import is_declared_category, numbers_as_text, warn_of_numbers_as_text
 from epiboost._typing import AnyArray, Column
 
@@ -60,7 +61,7 @@ def fit_columns(
         is_requested = requested is not None and position in requested
         if has_numeric_type(column) and not is_requested:
             learned.append(None)
-            table[:, position] = _numbers(column, single=table.dtype == np.float32)
+            table[:, position] = _numbers(column, name, single=table.dtype == np.float32)
             continue
         check_type(column, name)
         factorized = factorize(column, repr(name))
@@ -74,7 +75,7 @@ def fit_columns(
             table[:, position] = learned[-1].encode(factorized, repr(name))  # type: ignore[union-attr]
         else:
             learned.append(None)
-            table[:, position] = _numbers_of_objects(factorized)
+            table[:, position] = _numbers_of_objects(factorized, name)
     if unlisted:
         message = (
             f"X has columns that are not numbers: {listed(unlisted)}; name them in categorical_features, or leave them "
@@ -96,14 +97,14 @@ def read_columns(columns: Sequence[Column], names: Sequence[Any], categories: Co
             check_type(column, name)
             table[:, position] = own.encode(factorize(column, repr(name)), repr(name))
         elif is_number(column):
-            table[:, position] = _numbers(column, single=table.dtype == np.float32)
+            table[:, position] = _numbers(column, name, single=table.dtype == np.float32)
         else:
             factorized = factorize(column, repr(name)) if is_object(column) else None
             if factorized is None or factorized.kind == "text":
                 refuse_dates(column, name)
                 others.append(f"{name!r} ({column.dtype}{example_of_text(column, name)})")
             else:
-                table[:, position] = _numbers_of_objects(factorized)
+                table[:, position] = _numbers_of_objects(factorized, name)
     if others:
         message = f"X has columns that are not numbers: {listed(others)}; in training they held numbers or were empty"
         raise ValueError(message)
@@ -129,14 +130,18 @@ def _empty_table(columns: Sequence[Column], *, single: bool) -> AnyArray:
     return np.empty((n_rows, len(columns)), np.float32 if single else np.float64, order="F")
 
 
-def _numbers(column: Column, *, single: bool) -> AnyArray:
+def _numbers(column: Column, name: object, *, single: bool) -> AnyArray:
     if isinstance(column, np.ndarray):
         return np.asarray(column, dtype=np.float64)
     if column.null_count() == len(column):  # whatever its type: there may be no cast to a number
         return np.full(len(column), np.nan, dtype=np.float32 if single else np.float64)
-    array: AnyArray = column.cast(nw.Float32 if single else nw.Float64).to_numpy()
+    try:
+        array: AnyArray = column.cast(nw.Float32 if single else nw.Float64).to_numpy()
+    except ValueError as error:  # Arrow's cast is exact
+        raise inexact_numbers_error(name, error) from error
     return array
 
 
-def _numbers_of_objects(factorized: FactorizedColumn) -> AnyArray:
-    return np.array([*factorized.values, np.nan])[factorized.positions]
+def _numbers_of_objects(factorized: FactorizedColumn, name: object) -> AnyArray:
+    with refusing_overflow(f"column {name!r} of X"):
+        return np.array([*factorized.values, np.nan], dtype=np.float64)[factorized.positions]

@@ -61,7 +61,10 @@ def _read_row(row: list[object], categories: ColumnCategories) -> list[float] | 
         if known is None:
             if kind is not float and kind is not int:
                 return None
-            read.append(float(value))  # type: ignore[arg-type]
+            try:
+                read.append(float(value))  # type: ignore[arg-type]
+            except OverflowError:  # a whole number beyond 1.8e308
+                return None
         elif (kind is str and known.kind == "text") or (kind is int and known.kind == "number"):
             read.append(float(known.code(value)))  # type: ignore[arg-type]
         elif kind is float and known.kind == "text" and math.isnan(value):  # type: ignore[arg-type]

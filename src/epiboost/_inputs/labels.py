@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
+from epiboost._inputs.large_numbers import refusing_overflow
 from epiboost._typing import AnyArray, Column, Integers
 
 _NONE = np.array(None)
@@ -42,7 +43,8 @@ def check_finite(y: Column, dtype: npt.DTypeLike | None = "numeric") -> AnyArray
     array([1., 2.])
     """
     try:
-        values: AnyArray = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")
+        with refusing_overflow("y"):
+            values: AnyArray = check_array(y, ensure_2d=False, dtype=dtype, input_name="y")
     except ValueError as error:
         if "Input y contains" not in str(error):
             raise

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from epiboost._inputs.column_kinds import listed
+from epiboost._inputs.large_numbers import column_with_overflow, refusing_overflow
 from epiboost._typing import AnyArray, Table
 
 MAX_COLUMNS = 65_535  # split features are stored in 16 bits
@@ -27,6 +28,9 @@ def check_numbers(table: Table, owner: str, names: Sequence[Any] | None = None) 
             numbers = check_array(
                 table, input_name="X", estimator=owner, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan"
             )
+    except OverflowError:
+        with refusing_overflow(column_with_overflow(table, names)):
+            raise
     except ValueError as error:
         if "contains infinity" not in str(error):
             raise

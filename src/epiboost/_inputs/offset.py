@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from epiboost._inputs.labels import to_array
+from epiboost._inputs.large_numbers import refusing_overflow
 from epiboost._typing import Column, Floats
 
 _BINARY = 2
@@ -30,7 +31,8 @@ def check_offset(offset: Column, n_samples: int, n_scores: int) -> Floats:
     if np.isscalar(offset) and n_scores == 1:
         offset = np.full(n_samples, offset)
     try:
-        checked: Floats = check_array(to_array(offset), ensure_2d=False, dtype=np.float64, input_name="offset")
+        with refusing_overflow("offset"):
+            checked: Floats = check_array(to_array(offset), ensure_2d=False, dtype=np.float64, input_name="offset")
     except ValueError as error:
         if "convert string" not in str(error):
             raise

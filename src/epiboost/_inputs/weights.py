@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from epiboost._inputs.large_numbers import refusing_overflow
 from epiboost._typing import Column, Floats
 
 _MAX_TOTAL = 1e15  # whole numbers up to here add up exactly in double precision
@@ -28,7 +29,8 @@ def row_weights(sample_weight: Column, n_samples: int) -> Floats:
     if np.isscalar(sample_weight):
         sample_weight = np.full(n_samples, sample_weight)
     try:
-        weight: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+        with refusing_overflow("sample_weight"):
+            weight: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     except ValueError as error:
         if "convert string" not in str(error):
             raise
