@@ -19,6 +19,7 @@ from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Classes, Target
 from epiboost._inputs.weights import check_weight_range, check_weights
 from epiboost._typing import AnyArray, Column, Floats, Table
+from epiboost.distributed.cluster import require_data
 from epiboost.distributed.fit import PartitionReader, partitioned_schema
 from epiboost.distributed.rows import PartitionedRows
 from epiboost.engines.base import BinnedEngine, Engine
@@ -144,6 +145,7 @@ class RowReader:
 
     def read_partitions(self, given: GivenRows, engine: Engine, engine_name: str, max_bins: int) -> TrainingRows:
         """Read a Dask collection."""
+        require_data(given.X, given.y, given.sample_weight, *(given.evaluation or ()))
         if given.groups is not None:
             message = "groups are for tables in memory, not for Dask collections"
             raise ValueError(message)

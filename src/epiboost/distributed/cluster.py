@@ -2,8 +2,9 @@
 
 import asyncio
 import concurrent.futures
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
@@ -45,7 +46,15 @@ def cluster_in_use() -> Iterator[LibraryObject]:
 def default_client() -> LibraryObject | None:
     """Return the client that Dask computes with, or None if it computes in this process."""
     base = require("dask.base", extra="dask", purpose="a Dask collection")
-    client = getattr(base.get_scheduler(), "__self__", None)
+    try:
+        scheduler = base.get_scheduler()
+    except RuntimeError as error:  # of several clients, the last to close may leave Dask set to the cluster of another
+        message = (
+            "Dask is set to compute on a cluster and no client is connected; connect a distributed.Client, or compute "
+            "in this process with dask.config.set(scheduler='threads')"
+        )
+        raise ClusterError(message) from error
+    client = getattr(scheduler, "__self__", None)
     return client if hasattr(client, "nthreads") else None
 
 
@@ -66,6 +75,27 @@ def cluster_errors(client: LibraryObject | None) -> Iterator[None]:
             )
             raise ClusterError(message) from error
         raise
+
+
+def require_data(*collections: LibraryObject) -> None:
+    """Raise a `ClusterError` if partitions of Dask collections were in the memory of a cluster that is closed.
+
+    Without a cluster, Dask computes in this process, and its error does not say that. On a cluster, errors become those
+    of `cluster_errors` when the data is computed.
+    """
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return
+    with suppress(ClusterError):
+        if default_client() is not None:
+            return
+    futures = distributed.futures_of([collection for collection in collections if collection is not None])
+    if any(future.cancelled() for future in futures):
+        message = (
+            "partitions of the Dask collection were in the memory of a cluster that is closed, as is the case for "
+            "persisted and scattered data. Connect to a cluster and create the collection again"
+        )
+        raise ClusterError(message)
 
 
 def scheduler_is_lost(client: LibraryObject, error: BaseException | None = None) -> bool:

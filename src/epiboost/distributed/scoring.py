@@ -25,6 +25,7 @@ import numpy as np
 from epiboost._inputs.dask_collections import dask_kind
 from epiboost._optional import require
 from epiboost._typing import AnyArray, Estimator, LibraryObject, Table
+from epiboost.distributed.cluster import require_data
 
 _EXAMPLE_ROWS = 2  # rows of the example call from which shape and type of a result are known
 
@@ -66,6 +67,7 @@ def score_lazily(
     if kind == "series":
         message = "X must be a Dask frame or array with columns; got a Dask series. Use X.to_frame()"
         raise TypeError(message)
+    require_data(X)
     call = MethodCall(method, arguments, options)
     fitted = copy.copy(estimator)  # a later fit of the estimator does not change the result
     return _score_frame(X, fitted, call) if kind == "frame" else _score_array(X, fitted, call)

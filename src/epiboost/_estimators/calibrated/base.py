@@ -15,11 +15,14 @@ from epiboost._estimators.calibrated.scores import ConformityScores
 from epiboost._estimators.conformal import check_share, conformal_weight, min_rows_for_coverage
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.saving import model_from_file
+from epiboost._estimators.training_rows import is_collection
 from epiboost._estimators.uncertainty_model import UncertaintyModel
+from epiboost._inputs.dask_collections import require_in_memory
 from epiboost._inputs.schema import CheckedTable, ColumnSchema
 from epiboost._inputs.target import Classes, Target
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Column, Estimator, Floats, Integers, Table
+from epiboost.distributed.cluster import require_data
 
 _TO_CALLER = 5  # frames from a warning to the user's call: two helpers, the prediction, its wrapper for Dask
 
@@ -76,6 +79,8 @@ class BaseCalibrated(UncertaintyModel):
         if y is None:
             message = f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             raise ValueError(message)
+        require_in_memory(X, "X", "compute it first: calibration needs some thousands of rows")
+        require_data(*(part for part in (y, sample_weight) if is_collection(part)))
         rows = CalibrationRows.read(X, self._target_type.check(y), sample_weight, groups)
         random = np.random.default_rng(self.random_state)
         self.estimator_, rows = self._trained_model(rows, random)
