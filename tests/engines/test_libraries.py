@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor, ModelFileError
@@ -232,3 +233,9 @@ def test_parallel_members_share_the_threads(library, monkeypatch):
     monkeypatch.setattr("epiboost.engines.libraries.engine.train_members", recording)
     model(library, n_members=2, n_jobs=4).fit(X, Y)
     assert shares == [2, 2]
+
+
+def test_numbers_beyond_single_precision_beside_categories_are_no_reason_for_a_warning(library):
+    frame = pd.DataFrame({"town": ["a", "b"] * 30, "size": 10.0 ** np.arange(60) * np.where(np.arange(60) % 2, 1, -1)})
+    fitted = model(library).fit(frame, np.arange(60.0))
+    assert np.isfinite(fitted.predict(frame)).all()

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from tests.support.models import every_estimator, small_estimator, small_regressor
 from tests.support.tables import TARGETS, X, Y, with_first
@@ -146,3 +147,37 @@ class TestNumbersThatDoublePrecisionDoesNotHold:
             small_regressor().fit(X, Y, sample_weight=numbers)
         with pytest.raises(ValueError, match=f"offset {TOO_LARGE}"):
             small_regressor().fit(X, Y, offset=numbers)
+
+
+class TestValuesThatAreNoNumbers:
+    @pytest.mark.parametrize("value", [{}, [1, 2], (3,), 1j, object(), pd.NA], ids=lambda value: type(value).__name__)
+    @pytest.mark.parametrize("is_array", [True, False])
+    def test_of_arrays_and_lists_are_named_by_column_and_type(self, value, is_array):
+        table = [[1.0, 2.0], [1.0, value], [None, 2.0]]
+        if is_array:
+            rows, table = table, np.empty((3, 2), dtype=object)
+            for place in np.ndindex(3, 2):
+                table[place] = rows[place[0]][place[1]]
+        text = f"column 1 (of X )?holds (a value|values) of type {type(value).__name__}; "
+        with pytest.raises((TypeError, ValueError), match=text):
+            small_regressor().fit(table, [1.0, 2.0, 3.0])
+
+    def test_durations_among_text_are_refused_as_such(self):
+        table = np.array([["a", np.timedelta64(1, "s")], ["b", np.timedelta64(2, "s")]], dtype=object)
+        with pytest.raises(ValueError, match="column 1 holds dates or durations"):
+            small_regressor().fit(table, [1.0, 2.0])
+
+    def test_durations_among_numbers_in_an_array_of_objects_are_refused(self):
+        table = np.array([[1.5, np.timedelta64(1, "s")], [2.5, np.timedelta64(2, "s")]], dtype=object)
+        with pytest.raises(ValueError, match="X holds dates or durations"):
+            small_regressor().fit(table, [1.0, 2.0])
+
+
+def test_large_numbers_of_a_sparse_table_are_no_reason_for_a_warning():
+    table = sparse.csr_array(np.where(X > 0, 1e308, X))
+    small_regressor().fit(table, Y)  # warnings are errors in tests
+
+
+def test_infinity_of_both_signs_in_a_sparse_table_is_refused_without_a_warning():
+    with pytest.raises(ValueError, match="infinity"):
+        small_regressor().fit(sparse.csr_array(np.where(X > 0, np.inf, -np.inf)), Y)

@@ -15,6 +15,7 @@ pytest.importorskip("vl_convert", reason="reports need vl-convert-python")
 pytest.importorskip("shap", reason="reports need shap")
 
 from epiboost.report import report
+from epiboost.report.significance import gain_in_standard_errors
 from tests.support.report_tables import FRAME, GRADE, HELD_OUT, OTHER, PRICE, SMALL, TRAIN, text_of
 
 
@@ -128,3 +129,16 @@ def test_bad_options_are_refused_before_any_work(models, monkeypatch, options, k
 def test_an_object_that_is_not_a_model_is_refused():
     with pytest.raises(TypeError, match="estimator must be a fitted model that predicts its uncertainty"):
         report(StandardScaler(), FRAME[HELD_OUT])
+
+
+def test_columns_may_have_numbers_as_names():
+    frame = FRAME[TRAIN].set_axis(range(FRAME.shape[1]), axis=1)
+    page = report(EpiBoostRegressor(**SMALL).fit(frame, PRICE[TRAIN]), frame, PRICE[TRAIN], explain=False)
+    assert page.facts.quality.error > 0.0
+
+
+def test_the_gain_of_huge_losses_is_that_of_small_ones():
+    small, baseline = np.random.default_rng(0).uniform(size=(2, 100))
+    assert gain_in_standard_errors(1e250 * small, 1e250 * baseline) == pytest.approx(
+        gain_in_standard_errors(small, baseline)
+    )

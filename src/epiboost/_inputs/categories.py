@@ -240,7 +240,8 @@ def _check_values(values: Sequence[Any], positions: Integers, name: str) -> Fact
 def _kind_of(value: object, name: str) -> Kind | None:
     if isinstance(value, str):
         return "text"
-    if isinstance(value, bool | np.bool_ | numbers.Real | Decimal):
+    is_duration = isinstance(value, np.timedelta64)  # an integer for Python
+    if not is_duration and isinstance(value, bool | np.bool_ | numbers.Real | Decimal):
         return None if value != value else "number"  # noqa: PLR0124 (NaN)
     kind = type(value).__name__
     if kind in _MISSING_TYPES:

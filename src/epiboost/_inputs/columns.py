@@ -22,7 +22,7 @@ from epiboost._inputs.column_kinds import (
     listed,
     refuse_dates,
 )
-from epiboost._inputs.large_numbers import inexact_numbers_error, refusing_overflow
+from epiboost._inputs.inexact_values import inexact_numbers_error, refusing_overflow
 from epiboost._inputs.numbers_as_text import is_declared_category, numbers_as_text, warn_of_numbers_as_text
 from epiboost._typing import AnyArray, Column
 

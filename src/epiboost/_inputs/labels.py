@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
-from epiboost._inputs.large_numbers import refusing_overflow
+from epiboost._inputs.inexact_values import refusing_overflow
 from epiboost._typing import AnyArray, Column, Integers
 
 _NONE = np.array(None)
@@ -141,7 +141,9 @@ def to_array(y: Column) -> Column:
 def holds_dates(array: AnyArray) -> bool:
     """Return whether an array holds dates or durations."""
     kinds = set(map(type, array.ravel())) if array.dtype.kind == "O" else set()
-    return array.dtype.kind in "mM" or any(issubclass(kind, date | timedelta) for kind in kinds)
+    return array.dtype.kind in "mM" or any(
+        issubclass(kind, date | timedelta | np.datetime64 | np.timedelta64) for kind in kinds
+    )
 
 
 def _any_missing(labels: AnyArray) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from epiboost._inputs.column_kinds import listed
-from epiboost._inputs.large_numbers import column_with_overflow, refusing_overflow
+from epiboost._inputs.inexact_values import refused_column, refusing_overflow
 from epiboost._typing import AnyArray, Table
 
 MAX_COLUMNS = 65_535  # split features are stored in 16 bits
@@ -24,20 +24,33 @@ def check_numbers(table: Table, owner: str, names: Sequence[Any] | None = None) 
     if getattr(table, "ndim", 0) == _TWO_AXES and not table.shape[1]:
         refuse_no_columns(table.shape[0], owner)
     try:
-        with np.errstate(invalid="ignore"):  # it adds up all values, and there may be infinity of both signs
+        with np.errstate(invalid="ignore", over="ignore"):  # it adds up all values, maybe infinity of both signs
             numbers = check_array(
                 table, input_name="X", estimator=owner, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan"
             )
     except OverflowError:
-        with refusing_overflow(column_with_overflow(table, names)):
+        with refusing_overflow(refused_column(table, names)[0]):
             raise
+    except TypeError as error:
+        raise _unreadable_error(table, names, error) from error
     except ValueError as error:
+        if "setting an array element" in str(error):
+            raise _unreadable_error(table, names, error) from error
         if "contains infinity" not in str(error):
             raise
         message = f"{str(error).rstrip('.')}: {_infinite_columns(np.asarray(table, dtype=np.float64), names)}"
         raise ValueError(message) from None
     check_width(numbers.shape[1])
     return np.asarray(numbers)
+
+
+def _unreadable_error(table: Table, names: Sequence[Any] | None, error: Exception) -> TypeError:
+    """Return the error for a table with a value that is neither a number nor text."""
+    column, kind = refused_column(table, names)
+    message = (
+        f"{column} holds a value of type {kind}; give numbers or text, and None or NaN where one is missing ({error})"
+    )
+    return TypeError(message)
 
 
 def _infinite_columns(table: AnyArray, names: Sequence[Any] | None) -> str:

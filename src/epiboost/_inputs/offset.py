@@ -9,8 +9,8 @@ array([0.5, 0.5, 0.5])
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from epiboost._inputs.inexact_values import refusing_overflow
 from epiboost._inputs.labels import to_array
-from epiboost._inputs.large_numbers import refusing_overflow
 from epiboost._typing import Column, Floats
 
 _BINARY = 2

@@ -119,14 +119,15 @@ def read_sparse(X: Table, *, zeros: SparseZeros, owner: str) -> AnyArray | Spars
     owner : str
         Name of the estimator's class, for errors.
     """
-    checked = check_array(
-        X,
-        accept_sparse="csr",
-        input_name="X",
-        estimator=owner,
-        dtype=(np.float64, np.float32),
-        ensure_all_finite="allow-nan",
-    )
+    with np.errstate(invalid="ignore", over="ignore"):  # it adds up all values
+        checked = check_array(
+            X,
+            accept_sparse="csr",
+            input_name="X",
+            estimator=owner,
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan",
+        )
     rows = csr_array(checked)
     if not rows.has_canonical_format:
         rows = csr_array(checked, copy=True)

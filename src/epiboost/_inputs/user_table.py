@@ -31,7 +31,7 @@ def original_values(X: Table, names: Sequence[str] | None = None, rows: AnyArray
     """
     if nw.dependencies.is_into_dataframe(X):
         frame = nw.from_native(X, eager_only=True)
-        if names is not None and set(names) <= set(frame.columns):
+        if names is not None and list(names) != frame.columns and set(names) <= set(frame.columns):
             frame = frame.select(list(names))
         if rows is not None:
             frame = frame[rows.tolist()]

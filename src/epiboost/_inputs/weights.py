@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from epiboost._inputs.large_numbers import refusing_overflow
+from epiboost._inputs.inexact_values import refusing_overflow
 from epiboost._typing import Column, Floats
 
 _MAX_TOTAL = 1e15  # whole numbers up to here add up exactly in double precision

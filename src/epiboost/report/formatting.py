@@ -68,16 +68,17 @@ def text(value: object, max_length: int = 60) -> str:
     return shown if len(shown) <= max_length else f"{shown[: max_length - 1]}…"
 
 
-def unique_names(names: Sequence[str], max_length: int = 40) -> tuple[str, ...]:
+def unique_names(names: Sequence[object], max_length: int = 40) -> tuple[str, ...]:
     """Return short names that are all different; long names with the same beginning keep their ends.
 
     >>> unique_names(["", "a" * 60 + "1", "a" * 60 + "2", "b"], 12)
     ('(no name)', 'aaaaa…aaaaa1', 'aaaaa…aaaaa2', 'b')
     """
-    shown = [text(name, max_length) if name.strip() else "(no name)" for name in names]
+    texts = [str(name) for name in names]  # those of a frame may be numbers
+    shown = [text(name, max_length) if name.strip() else "(no name)" for name in texts]
     counts = Counter(shown)
     half = (max_length - 1) // 2
-    for position, name in enumerate(names):
+    for position, name in enumerate(texts):
         if counts[shown[position]] > 1 and len(name) > max_length:
             shown[position] = f"{text(name[:half], half)}…{text(name[half - max_length + 1 :], max_length)}"
     counts = Counter(shown)

@@ -26,6 +26,8 @@ _MEAN_DISTANCE_BY_CHANCE = 0.7
 """√n times the mean distance between the empirical and the true distribution of n uniform numbers exceeds this in about
 one of 40 draws."""
 
+_ROUNDING = 1e-12  # relative to the largest difference
+
 
 def too_few(n_rows: int) -> bool:
     """Return whether there are too few rows for a verdict."""
@@ -41,8 +43,9 @@ def gain_in_standard_errors(losses: Floats, baseline: Floats) -> float | None:
         None with too few rows, or if the difference is the same in all rows.
     """
     difference = baseline - losses
+    difference = difference / (float(np.abs(difference).max()) or 1.0)  # squares of large losses overflow
     spread = float(difference.std())
-    if too_few(len(difference)) or spread <= 1e-12 * float(np.abs(difference).max()):
+    if too_few(len(difference)) or spread <= _ROUNDING:
         return None
     return float(difference.mean() / spread * np.sqrt(len(difference)))
 

@@ -21,8 +21,7 @@ from epiboost._typing import Family, Floats
 _MIN_LOG_STD, _MAX_LOG_STD = -10.0, 5.0  # of the standardised target; as in the native core
 _HALF_LOG_TAU = 0.5 * np.log(2.0 * np.pi)
 _CONSTANT_TARGET_SCALE = 1e-9  # relative to the value: the scale of a constant target must not be zero
-_MAX_LOCATION = 1e300  # the means of all members add up
-_MAX_SCALE = 1e150  # its square, times the largest variance of a standardised target, is finite
+_MAX_SIZE = 1e150  # of mean and scale: squares of residuals and variances are finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +61,16 @@ class Normal(Objective):
         """Return the objective of a constant target; its scale is tiny relative to the value."""
         _check_location(value)
         scale = _CONSTANT_TARGET_SCALE * (abs(value) or 1.0)
-        return cls(value, float(np.clip(scale, np.finfo(np.float64).tiny, _MAX_SCALE)))
+        return cls(value, max(scale, float(np.finfo(np.float64).tiny)))
 
     @classmethod
     def with_checked_scale(cls, mean: float, spread: float) -> Self:
         """Return the objective with this location and scale; raise a ValueError if its square over- or underflows."""
-        _check_location(mean)
         square = spread * spread
-        if not (spread <= _MAX_SCALE and square > np.finfo(np.float64).tiny):
+        if not (spread <= _MAX_SIZE and square > np.finfo(np.float64).tiny):
             message = f"y has a standard deviation of {spread:.3g}, whose square is not representable; rescale y"
             raise ValueError(message)
+        _check_location(mean)
         return cls(mean, spread)
 
     @property
@@ -129,8 +128,8 @@ class Normal(Objective):
 
 
 def _check_location(mean: float) -> None:
-    if not abs(mean) <= _MAX_LOCATION:
-        message = f"y has a mean of {mean:.3g}; it must be from -1e300 to 1e300, so rescale y"
+    if not abs(mean) <= _MAX_SIZE:
+        message = f"y has a mean of {mean:.3g}; beyond {_MAX_SIZE:g} squares are not representable, so rescale y"
         raise ValueError(message)
 
 

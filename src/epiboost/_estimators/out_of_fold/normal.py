@@ -125,7 +125,8 @@ def _fit_power(squared: Floats, log_variance: Floats, weight: Floats) -> tuple[f
         return float(loss), np.array([slope.sum(), (slope * log_variance).sum() + _PRIOR_ROWS * (power - 1.0)])
 
     bounds = [(-_MAX_LOG_FACTOR, _MAX_LOG_FACTOR), (0.0, _MAX_POWER)]
-    ratio = float(np.average(squared * np.exp(-log_variance), weights=weight))
+    with np.errstate(over="ignore"):
+        ratio = float(np.average(np.minimum(squared * np.exp(-log_variance), 1e100), weights=weight))
     start = np.clip(np.log(max(ratio, _TINY)), *bounds[0])
     log_factor, power = minimize(objective, [start, 1.0], jac=True, method="L-BFGS-B", bounds=bounds).x
     return float(log_factor), float(power)

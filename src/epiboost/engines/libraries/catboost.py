@@ -252,7 +252,8 @@ def _columns(table: AnyArray, n_codes: Sequence[int]) -> LibraryObject:
     is_category = np.asarray(n_codes) > 0
     codes = table[:, is_category]
     words = np.where(np.isnan(codes), b"missing", np.nan_to_num(codes).astype(np.int64).astype("S"))
-    numbers = table[:, ~is_category].astype(np.float32)
+    with np.errstate(over="ignore"):  # a number beyond single precision becomes infinite, on one side of all borders
+        numbers = table[:, ~is_category].astype(np.float32)
     return library_module("catboost").FeaturesData(
         num_feature_data=numbers if numbers.shape[1] else None, cat_feature_data=words.astype(object)
     )

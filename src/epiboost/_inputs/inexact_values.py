@@ -1,4 +1,4 @@
-"""Numbers that double precision does not hold: errors that say where they are."""
+"""Values that double precision does not hold: errors that say where they are."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,17 +26,15 @@ def refusing_overflow(what: str) -> Iterator[None]:
         raise ValueError(message) from error
 
 
-def column_with_overflow(rows: Table, names: Sequence[Any] | None) -> str:
-    """Return what an error calls the first column of a table with a number above 1.8e308."""
+def refused_column(rows: Table, names: Sequence[Any] | None) -> tuple[str, str]:
+    """Return what an error calls the first column with a value that is no float, and the type of the value."""
     for row in rows:
         for position, value in enumerate(row):
             try:
-                float(value)
-            except OverflowError:
-                return f"column {(position if names is None else names[position])!r} of X"
-            except (TypeError, ValueError):
-                continue
-    return "X"
+                float("nan" if value is None else value)
+            except (OverflowError, TypeError, ValueError):
+                return f"column {(position if names is None else names[position])!r} of X", type(value).__name__
+    return "X", "unknown"
 
 
 def inexact_numbers_error(name: object, error: Exception) -> ValueError:
