@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 # Modules that hold a CAMPAIGN.
-CAMPAIGNS = ("fuzz.extremes", "fuzz.model_files", "fuzz.odd_tables")
+CAMPAIGNS = ("fuzz.extremes", "fuzz.model_files", "fuzz.odd_tables", "fuzz.public_calls")
 
 
 @dataclass(frozen=True)

@@ -307,4 +307,4 @@ def _require(holds: bool | np.bool_, law: str) -> None:
         raise AssertionError(law)
 
 
-CAMPAIGN = Campaign(check=check, short=40, usual=600, long=10_000)
+CAMPAIGN = Campaign(check=check, short=25, usual=600, long=10_000)

@@ -206,3 +206,20 @@ def test_load_opens_a_model_of_any_class_and_names_the_classes_it_knows(path):
 def test_a_base_class_cannot_be_constructed():
     with pytest.raises(TypeError, match="abstract"):
         BaseEpiBoost()
+
+
+@pytest.mark.parametrize(
+    "changes", [{"ensemble": "virtual"}, {"n_members": 3}, {"engine": "lightgbm"}, {"max_depth": "deep"}], ids=str
+)
+def test_a_model_whose_parameters_were_changed_after_fit_refuses_to_be_saved(changes, tmp_path):
+    model = small_regressor(n_members=2).fit(X, Y)
+    model.set_params(**changes)
+    with pytest.raises(ValueError, match=r"parameters were changed after fit \(.*; set them back or fit again"):
+        model.save(tmp_path / "model.epib")
+    assert not (tmp_path / "model.epib").exists()
+
+
+def test_parameters_that_do_not_change_the_form_of_a_model_may_be_changed_before_it_is_saved(tmp_path):
+    model = small_regressor(n_members=2).fit(X, Y)
+    model.set_params(n_jobs=2, verbose=1, learning_rate=0.5, n_estimators=7).save(tmp_path / "model.epib")
+    np.testing.assert_array_equal(epiboost.load(tmp_path / "model.epib").predict(X), model.predict(X))

@@ -19,7 +19,7 @@ from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.target import Target
 from epiboost._typing import AnyArray
 from epiboost.engines.base import Forest
-from epiboost.engines.registry import forest_from_file
+from epiboost.engines.registry import forest_from_file, require_engine_of
 
 _MAX_DRAWS = 10_000_000  # of known categories, one per member and column, for a row whose categories are all unseen
 
@@ -29,6 +29,7 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     if not isinstance(model.engine, str):
         message = f"only models of an engine that has a name can be saved; this one was trained by {model.engine!r}"
         raise ValueError(message)  # noqa: TRY004 (the type is allowed, the file is not)
+    _require_parameters_of_fit(model)
     forest, trees = model.forest_.to_file()
     schema, columns = model.schema_.to_file()
     measured, measurements = out_of_fold_to_file(model.out_of_fold_)
@@ -48,6 +49,20 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         **schema,
     }
     return header, {**trees, **columns, **measurements, **reference, **losses, **model.target_.to_file()}
+
+
+def _require_parameters_of_fit(model: BaseEstimator) -> None:
+    """Raise a ValueError if parameters were changed after `fit` such that the file could not be read."""
+    try:
+        require_engine_of(model.forest_, model.engine)
+        recipe = Recipe.of(model.get_params(deep=False)).with_capacity(model.capacity_)
+        _prefixes_in_use(None if model.prefixes_ is None else list(model.prefixes_), recipe, model.forest_)
+        _check_shape(model.forest_, recipe, model.schema_, model.target_)
+    except ValueError as error:
+        message = (
+            f"parameters were changed after fit ({error}), so the model cannot be saved; set them back or fit again"
+        )
+        raise ValueError(message) from error
 
 
 def parameters_of(header: Mapping[str, Any]) -> dict[str, Any]:

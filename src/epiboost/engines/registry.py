@@ -170,6 +170,15 @@ def forest_from_file(
     return read_forest(header, arrays, n_jobs)
 
 
+def require_engine_of(forest: Forest, engine: str) -> None:
+    """Raise a ValueError if the reader of an engine's files cannot read this forest, which another has trained."""
+    _, read_forest = _loader(engine)()
+    forest_class = getattr(read_forest, "__self__", None)
+    if isinstance(forest_class, type) and not isinstance(forest, forest_class):
+        message = f"engine={engine!r} has not trained this model"
+        raise ValueError(message)  # noqa: TRY004 (the value of engine is wrong)
+
+
 def check_parameters(engine: Engine, name: str, parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     """Refuse an ensemble or a parameter that the engine does not support; parameters at their defaults pass."""
     capabilities = engine.capabilities
