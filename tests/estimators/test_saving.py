@@ -223,3 +223,12 @@ def test_parameters_that_do_not_change_the_form_of_a_model_may_be_changed_before
     model = small_regressor(n_members=2).fit(X, Y)
     model.set_params(n_jobs=2, verbose=1, learning_rate=0.5, n_estimators=7).save(tmp_path / "model.epib")
     np.testing.assert_array_equal(epiboost.load(tmp_path / "model.epib").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("values", [[-1e308, 1e308], [-1e308, 1.0, 1e308], [1e308, 1e308, -1e308]], ids=str)
+def test_a_model_of_the_largest_numbers_can_be_loaded(values, path):
+    table = np.resize(values, (60, 1))
+    model = small_regressor().fit(table, np.arange(60.0))
+    model.save(path)
+    loaded = epiboost.load(path).predict_uncertainty(table, novelty=True)
+    np.testing.assert_array_equal(loaded.total, model.predict_uncertainty(table).total)

@@ -66,3 +66,18 @@ def test_weights_of_any_size_give_a_sound_model_or_are_refused(ensemble, estimat
 def test_a_single_row_of_positive_weight_is_refused():
     with pytest.raises(ValueError, match=r"Found 1 sample\(s\) of positive weight while a minimum of 2 is required"):
         small_regressor().fit(X, Y, sample_weight=with_first(np.zeros(60), 1.0))
+
+
+def test_rows_far_outside_that_weigh_next_to_nothing_are_no_reason_for_a_warning():
+    weight = np.full(len(Y), 1e-300)
+    weight[:2] = 1.0
+    y = np.where(weight == 1.0, 1e-30 * np.arange(len(Y)), 1e30)
+    model = small_regressor().fit(X, y, sample_weight=weight)  # warnings are errors in tests
+    assert np.isfinite(model.predict_uncertainty(X).total).all()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_whose_rows_weigh_next_to_nothing_have_finite_probabilities(classes):
+    y = np.arange(len(Y)) % classes
+    model = small_estimator("classifier").fit(X, y, sample_weight=np.where(y == 0, 1e-300, 1e-20))
+    assert np.isfinite(model.predict_proba(X)).all()

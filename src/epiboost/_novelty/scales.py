@@ -68,7 +68,8 @@ class ColumnScales:
         """Return numbers in units of their column's spread; NaN stays NaN, categories keep their codes."""
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = (table.astype(np.float64) - self.centre) / self.spread
-        scaled = np.where(np.isfinite(scaled) | np.isnan(table), np.clip(scaled, -_LARGEST, _LARGEST), _LARGEST)
+        undefined = np.isnan(scaled) & ~np.isnan(table)
+        scaled = np.where(undefined, _LARGEST, np.clip(scaled, -_LARGEST, _LARGEST))
         return np.where(self.weight > 0.0, table, scaled).astype(np.float32)
 
 
@@ -79,4 +80,5 @@ def _centre_and_spread(values: Floats) -> tuple[float, float]:
         spread = float(high / _NORMAL_RANGE - low / _NORMAL_RANGE)
         if spread == 0.0:
             spread = float(np.std(values))
+    centre = centre if np.isfinite(centre) else 0.0  # of values whose differences overflow
     return float(centre), spread if np.isfinite(spread) and spread > 0.0 else max(float(np.abs(values).max()), 1.0)

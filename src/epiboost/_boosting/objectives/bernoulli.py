@@ -16,6 +16,8 @@ from epiboost._boosting.objectives.base import Objective
 from epiboost._boosting.objectives.offset_start import log_odds_beside
 from epiboost._typing import Family, Floats
 
+_MIN_SHARE = 1e-15  # of a class whose rows weigh next to nothing
+
 
 @dataclass(frozen=True, slots=True)
 class Bernoulli(Objective):
@@ -39,7 +41,7 @@ class Bernoulli(Objective):
     @classmethod
     def of(cls, y: Floats, weight: Floats, n_classes: int = 0) -> Self:  # noqa: ARG003 (of other families)
         """Return the objective that starts from the weighted share of the second class."""
-        share = float(weight[y > 0].sum() / weight.sum())
+        share = min(max(float(weight[y > 0].sum() / weight.sum()), _MIN_SHARE), 1.0 - _MIN_SHARE)
         return cls(float(np.log(share) - np.log1p(-share)))
 
     @property

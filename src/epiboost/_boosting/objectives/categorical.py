@@ -40,7 +40,7 @@ class Categorical(Objective):
     def of(cls, y: Floats, weight: Floats, n_classes: int = 0) -> Self:
         """Return the objective that starts from the weighted shares of the classes."""
         shares = np.bincount(y.astype(np.int64), weights=weight, minlength=n_classes) / weight.sum()
-        return cls(tuple(np.log(shares).tolist()))
+        return cls(tuple(np.log(np.maximum(shares, np.finfo(np.float64).tiny)).tolist()))
 
     @property
     def start(self) -> Floats:

@@ -25,6 +25,7 @@ from epiboost.engines.native.rows import BinnedRows
 from epiboost.engines.native.split_rows import split_rows
 
 _UNBOUNDED = 255  # levels: a leaf-wise tree has at most 255 leaves, so none is deeper
+_MAX_ENCODED = 1e18  # its square is finite in single precision; rows beyond it weigh next to nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +217,8 @@ def chain_table(
     if evaluation is not None:
         codes, target, weights, offset = evaluation
         held_out = (codes, target.astype(np.float32), weights.astype(np.float32), _scores(offset))
-    y, weight = rows.objective.encode(rows.y).astype(np.float32), rows.weight.astype(np.float32)
+    encoded = np.clip(rows.objective.encode(rows.y), -_MAX_ENCODED, _MAX_ENCODED)
+    y, weight = encoded.astype(np.float32), rows.weight.astype(np.float32)
     recipe = ChainRecipe.of(specs[0], rows.objective, steps, rows.encoding)
     seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
     return ChainTable(
