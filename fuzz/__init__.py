@@ -7,6 +7,9 @@ file               holds
 `extremes`         extreme targets, weights and scales, with laws as oracles
 `model_files`      damaged and forged model files of every engine
 `forgeries`        changes to headers, arrays and models of libraries inside a file
+`odd_tables`       odd tables, targets and weights through training, prediction, files and the command line
+`odd_columns`      their columns and containers
+`public_calls`     random sequences of public calls on one estimator
 `worker`           a process that runs cases and answers, one line per case
 `sanitize`         builds the core with sanitizers and runs tests and cases on it
 `runner`           workers, their time limits, and the findings
