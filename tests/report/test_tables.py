@@ -15,7 +15,7 @@ pytest.importorskip("vl_convert", reason="reports need vl-convert-python")
 pytest.importorskip("shap", reason="reports need shap")
 
 from epiboost.report import report
-from epiboost.report.significance import gain_in_standard_errors
+from epiboost.report.significance import error_by_chance, gain_in_standard_errors
 from tests.support.report_tables import FRAME, GRADE, HELD_OUT, OTHER, PRICE, SMALL, TRAIN, text_of
 
 
@@ -142,3 +142,5 @@ def test_the_gain_of_huge_losses_is_that_of_small_ones():
     assert gain_in_standard_errors(1e250 * small, 1e250 * baseline) == pytest.approx(
         gain_in_standard_errors(small, baseline)
     )
+    accepted = np.arange(100) < 90
+    assert error_by_chance(1e250 * small, accepted) == pytest.approx(1e250 * error_by_chance(small, accepted))

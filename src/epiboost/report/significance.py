@@ -73,7 +73,8 @@ def error_by_chance(losses: Floats, accepted: AnyArray) -> float:
     """
     n_rows, n_accepted = len(losses), int(np.count_nonzero(accepted))
     left_out = (n_rows - n_accepted) / (n_accepted * max(n_rows - 1, 1))
-    return max(float(losses.mean() - CLEAR * losses.std() * np.sqrt(left_out)), 0.0)
+    size = float(np.abs(losses).max()) or 1.0  # squares of large losses overflow
+    return max(float(losses.mean() - CLEAR * size * (losses / size).std() * np.sqrt(left_out)), 0.0)
 
 
 def frequency_by_chance(nominal: float, n_rows: float) -> float:
