@@ -9,6 +9,8 @@ from time import perf_counter
 
 from results import machine
 
+from epiboost._files.atomic import atomic_write
+
 Scores = dict[str, float]
 
 
@@ -69,9 +71,8 @@ class Store:
     def _write(self) -> None:
         if self.file is not None:
             text = json.dumps({"machine": machine(), "scores": self.scores}, indent=1)
-            part = self.file.with_name(f"{self.file.name}.part")  # a run that is stopped leaves a complete file
-            part.write_text(text + "\n", encoding="utf-8")
-            part.replace(self.file)
+            with atomic_write(self.file) as file:
+                file.write((text + "\n").encode())
 
 
 def print_head(*cells: str) -> None:

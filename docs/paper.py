@@ -38,7 +38,7 @@ def pack(run: Path) -> None:
     """Write the cells of a run and the statistics of its figures to the archive; same cells give the same bytes."""
     ARCHIVE.parent.mkdir(exist_ok=True)
     statistics = [run / "figures" / "native" / f"{name}.json" for name in FIGURES]
-    with atomic_write(ARCHIVE) as draft, tarfile.open(draft, "w:xz", preset=9) as archive:
+    with atomic_write(ARCHIVE) as file, tarfile.open(fileobj=file, mode="w:xz", preset=9) as archive:
         for path in [*sorted((run / "cells").glob("*/*/[0-9]*.json")), *statistics]:
             entry = tarfile.TarInfo(path.relative_to(run).as_posix())
             content = path.read_bytes()
@@ -102,5 +102,5 @@ if __name__ == "__main__":
         for name in FIGURES:
             shutil.copy(run / "figures" / "native" / f"{name}.png", DOCS / f"paper_{name}.png")
     text = fill(PAGE.read_text(encoding="utf-8"), parts())
-    with atomic_write(PAGE) as draft:
-        draft.write_text(text, encoding="utf-8")
+    with atomic_write(PAGE) as file:
+        file.write(text.encode())

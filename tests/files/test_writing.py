@@ -46,13 +46,13 @@ def test_a_failed_write_changes_no_file(path, module, step, failure, exists):
     assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
 
 
-def test_the_bytes_are_flushed_to_disk_before_the_file_is_replaced(path, monkeypatch):
+def test_the_bytes_and_then_the_name_are_flushed_to_disk(path, monkeypatch):
     steps = []
     fsync, replace = os.fsync, os.replace
     monkeypatch.setattr(os, "fsync", lambda *args: (steps.append("fsync"), fsync(*args)))
     monkeypatch.setattr(os, "replace", lambda *args: (steps.append("replace"), replace(*args)))
     write(path, {}, {})
-    assert steps == ["fsync", "replace"]
+    assert steps == ["fsync", "replace", "fsync"]  # the file, then its folder
 
 
 def test_writing_into_a_missing_directory_raises_an_error(tmp_path):

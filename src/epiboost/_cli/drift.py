@@ -114,8 +114,8 @@ def drift(
         _show_rows(foreign, tested.features)
     if json is not None:
         content = asdict(test) | {"n_reference": n_reference, "rows": [asdict(row) for row in foreign]}
-        with atomic_write(json) as draft:
-            draft.write_text(dumps(content, indent=2, allow_nan=False, default=str) + "\n", encoding="utf-8")
+        with atomic_write(json) as file:
+            file.write((dumps(content, indent=2, allow_nan=False, default=str) + "\n").encode())
         typer.echo(f"Wrote {json}")
     if fail_on_drift is not None and test.p_value <= fail_on_drift:
         raise typer.Exit(_DRIFTED)

@@ -167,8 +167,8 @@ def write_json(result: Evaluation, path: Path) -> None:
     content["figures"] = {
         name: value if value is not None and np.isfinite(value) else None for name, value in result.figures.items()
     }
-    with atomic_write(path) as draft:
-        draft.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    with atomic_write(path) as file:
+        file.write((json.dumps(content, indent=2, allow_nan=False) + "\n").encode())
 
 
 def check_folder(folder: Path) -> None:
@@ -206,8 +206,8 @@ def draw(estimator: Estimator, X: Table, y: AnyArray, X_ood: Table | None, folde
         figure = figure_class(figsize=(_PANEL[0] * n_panels, _PANEL[1]), layout="constrained")
         display(np.ravel(figure.subplots(1, n_panels)))
         path = folder / f"{name}.png"
-        with atomic_write(path) as draft:
-            figure.savefig(draft, dpi=_DOTS_PER_INCH, format="png")
+        with atomic_write(path) as file:
+            figure.savefig(file, dpi=_DOTS_PER_INCH, format="png")
         paths.append(path)
     return paths
 

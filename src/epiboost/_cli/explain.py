@@ -148,5 +148,5 @@ def _draw_summary(attribution: "Attribution", path: Path) -> None:
     figure_class = require("matplotlib.figure", extra="plot", purpose="drawing uncertainty").Figure
     figure = figure_class(figsize=_SIZE, layout="constrained")
     AttributionDisplay(attribution).plot(figure.subplots())
-    with atomic_write(path) as draft:
-        figure.savefig(draft, dpi=_DOTS_PER_INCH)
+    with atomic_write(path) as file:
+        figure.savefig(file, dpi=_DOTS_PER_INCH, format=path.suffix.removeprefix(".").lower())

@@ -126,8 +126,8 @@ def run(
         results.append(measure(model, heart))
     console.print(_table(results))
     _draw(results[0], heart.cells, figure)
-    with atomic_write(output) as draft:
-        figure.savefig(draft, dpi=_DOTS_PER_INCH)
+    with atomic_write(output) as file:
+        figure.savefig(file, dpi=_DOTS_PER_INCH, format=output.suffix.removeprefix(".").lower())
     console.print(f"The picture is at {output}", soft_wrap=True, highlight=False)
     return results
 

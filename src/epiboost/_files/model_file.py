@@ -51,8 +51,8 @@ class ModelFileError(ValueError):
 def write(path: str | os.PathLike[str], header: Mapping[str, JSON], arrays: Mapping[str, AnyArray]) -> None:
     """Write a model file atomically.
 
-    If writing fails or is interrupted, an existing file at ``path`` is unchanged and no temporary file is left. If the
-    path is a symbolic link, its target is replaced.
+    If writing fails or is interrupted, an existing file at ``path`` is unchanged. See `atomic_write` for links, devices
+    and modes.
 
     Parameters
     ----------
@@ -79,8 +79,7 @@ def write(path: str | os.PathLike[str], header: Mapping[str, JSON], arrays: Mapp
     stored = {name: storable(name, array) for name, array in arrays.items()}
     entries = lay_out(stored)
     text = _encode({"header": _check_header(header), "arrays": [asdict(entry) for entry in entries]})
-    _refuse_directory(Path(path))
-    with atomic_write(path) as temporary, temporary.open("xb") as file:
+    with atomic_write(path) as file:
         for chunk in _with_checksum(_chunks(text, stored.values())):
             file.write(chunk)
 

@@ -96,12 +96,12 @@ def draw(name: str, folder: Path, protocol: Protocol, *, engine: str, n_jobs: in
     {"heart": _draw_heart, "spiral": _draw_spiral, "virtual": _draw_virtual}[name](maps, axes)
     folder.mkdir(parents=True, exist_ok=True)
     picture, statistics = folder / f"{name}.png", folder / f"{name}.json"
-    with atomic_write(picture) as draft:
-        figure.savefig(draft, dpi=_DOTS_PER_INCH)
-    with atomic_write(statistics) as draft:
+    with atomic_write(picture) as file:
+        figure.savefig(file, dpi=_DOTS_PER_INCH, format="png")
+    with atomic_write(statistics) as file:
         provenance = {"engine": engine, "seed": _SEED, "protocol": protocol.to_json(), "versions": versions(engine)}
         content = {title: one.statistics() for title, one in maps.items()} | {"rests_on": provenance}
-        draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        file.write((json.dumps(content, indent=1) + "\n").encode())
     return [picture, statistics]
 
 

@@ -55,8 +55,8 @@ class Report:
         Path
         """
         target = Path(path)
-        with atomic_write(target) as draft:
-            draft.write_text(self.html, encoding="utf-8", errors="replace")
+        with atomic_write(target) as file:
+            file.write(self.html.encode(errors="replace"))
         return target
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from epiboost._optional import require
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import Buffer
 
 NAMES: dict[Compression, str] = {"gz": "gzip", "bz2": "bzip2", "xz": "xz", "zst": "Zstandard"}
 """What messages call a compression."""
@@ -77,6 +79,21 @@ def compressed(file: IO[bytes], compression: Compression | None) -> Iterator[Any
             yield writer
     else:
         arrow = require("pyarrow", extra="cli", purpose="writing compressed tables")
-        target = arrow.PythonFile(file, "w")
+        target = arrow.PythonFile(_KeptOpen(file), "w")
         with arrow.CompressedOutputStream(target, "zstd") as writer:
             yield writer
+
+
+class _KeptOpen(io.RawIOBase):
+    """A file to write to; closing it, as Arrow does, leaves the file below open."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        """Write to the file below."""
+        return self._file.write(data)

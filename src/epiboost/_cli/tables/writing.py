@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING
 from epiboost._cli.tables.compression import compressed
 from epiboost._cli.tables.formats import TableError, TableKind, format_of_name, is_standard_output, output_format
 from epiboost._cli.tables.selection import quoted
-from epiboost._files.atomic import atomic_write
+from epiboost._files.atomic import atomic_write, is_stream
 from epiboost._optional import require
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def check_writable(path: Path, *, sources: Sequence[Path]) -> None:
     if path.as_posix() == "-":
         message = "cannot write to standard output: only tables are written there; give the name of a file"
         raise TableError(message)
-    if _is_special(path):
+    if is_stream(path):
         return
     if any(path.resolve() == source.resolve() for source in sources):
         message = f"cannot write {str(path)!r}: it is an input of this command and would be overwritten"
@@ -90,21 +90,13 @@ def write_table(columns: Mapping[str, AnyArray | pa.ChunkedArray], path: Path, k
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a file to write to: standard output, a device or pipe, or a file that appears once it is complete."""
+    """Yield a file to write to: standard output, or one that appears once it is complete."""
     if is_standard_output(path):
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-    elif _is_special(path):
-        with path.open("wb") as file:
-            yield file
     else:
-        with atomic_write(path) as draft, draft.open("wb") as file:
+        with atomic_write(path) as file:
             yield file
-
-
-def _is_special(path: Path) -> bool:
-    """Return whether a path is a device or a pipe, which cannot be replaced by a file."""
-    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _check_fields(table: pa.Table, kind: TableKind) -> None:

@@ -53,8 +53,8 @@ def write(folder: Path, key: CellKey, content: Mapping[str, Any]) -> Path:
     record["digest"] = _digest(record)
     path = folder / key.filename
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as draft:
-        draft.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    with atomic_write(path) as file:
+        file.write((json.dumps(record, indent=1) + "\n").encode())
     return path
 
 

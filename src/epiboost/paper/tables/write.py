@@ -55,6 +55,6 @@ def engines_of(contents: Iterable[Content]) -> list[str]:
 
 def _write(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as draft:
-        draft.write_text(text, encoding="utf-8")
+    with atomic_write(path) as file:
+        file.write(text.encode())
     return path
