@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "bindings/arrays.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/module.hpp"
 #include "core/noise.hpp"
 #include "core/threads.hpp"
@@ -21,9 +22,9 @@ std::vector<Result<double, 1>> find_borders(Matrix<T> table, Array<double, 1> we
     const StridedTable<T> numbers = strided(table);
     std::vector<std::vector<double>> found(numbers.columns);
     {
-        nb::gil_scoped_release release;
+        ReleasedGil gil;
         const int used = numbers.rows > min_parallel_rows ? threads : 1;
-        parallel_for(numbers.columns, 1, used, [&](std::size_t column, std::size_t) {
+        parallel_for(numbers.columns, 1, used, SignalCheck(gil), [&](std::size_t column, std::size_t) {
             found[column] = quantile_borders(numbers, column, span_of(weights), max_bins);
         });
     }
@@ -41,8 +42,8 @@ Result<std::uint8_t, 2> bin_table(Matrix<T> table, Array<double, 1> borders, Arr
     const StridedTable<T> numbers = strided(table);
     NewArray<std::uint8_t, 2> bins({numbers.rows, numbers.columns});
     {
-        nb::gil_scoped_release release;
-        bin_rows(numbers, {span_of(borders), span_of(offsets)}, threads, bins.data.get());
+        ReleasedGil gil;
+        bin_rows(numbers, {span_of(borders), span_of(offsets)}, threads, bins.data.get(), SignalCheck(gil));
     }
     return bins.release();
 }
@@ -51,7 +52,7 @@ Result<std::uint64_t, 1> hash_rows(Array<std::uint8_t, 2> bins) {
     const std::size_t columns = bins.shape(1);
     NewArray<std::uint64_t, 1> hashes({bins.shape(0)});
     {
-        nb::gil_scoped_release release;
+        const ReleasedGil released;
         for (std::size_t row = 0; row < bins.shape(0); ++row) {
             const std::uint8_t* bytes = bins.data() + row * columns;
             std::uint64_t hash = columns;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "bindings/arrays.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/module.hpp"
 #include "categories/category_encoder.hpp"
 #include "categories/key_index.hpp"
@@ -52,8 +53,8 @@ struct CategoryEncoder {
                    *std::max_element(encoder.columns.begin(), encoder.columns.end()) < codes.shape(0);
         }
         if (!fits) throw std::invalid_argument("codes, table and unseen must have the same rows and all columns of the encoders");
-        nb::gil_scoped_release release;
-        encode_categories(encoders, codes.data(), rows, threads, table.data(), unseen.data());
+        ReleasedGil gil;
+        encode_categories(encoders, codes.data(), rows, threads, table.data(), unseen.data(), SignalCheck(gil));
     }
 };
 

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "bindings/arrays.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/module.hpp"
 #include "explanation/shapley_values.hpp"
 
@@ -31,9 +32,10 @@ double tree_shapley_values(Array<std::uint16_t, 2> feature, Array<std::uint8_t, 
         throw std::invalid_argument("trees, players, bins and values must have the same trees, columns and rows");
     }
     std::fill(values.data(), values.data() + values.size(), 0.0);
-    const nb::gil_scoped_release release;
+    ReleasedGil gil;
     return add_shapley_values(forest, {rows.shape(1), rows.shape(1), rows.data()},
-                              {background.shape(1), background.shape(1), background.data()}, threads, values.data());
+                              {background.shape(1), background.shape(1), background.data()}, threads, values.data(),
+                              SignalCheck(gil));
 }
 
 }  // namespace

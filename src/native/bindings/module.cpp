@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace nb = nanobind;
+
 namespace {
 
 // Instruction sets of this machine that have a module, best first.
@@ -28,6 +30,7 @@ std::vector<std::string> instruction_sets() {
 }  // namespace
 
 NB_MODULE(EPIBOOST_MODULE, module) {
+    nb::set_leak_warnings(false);  // a daemon thread that is in a call when the process exits keeps its arguments
     module.def("instruction_sets", &instruction_sets);
     epiboost::bind_bins(module);
     epiboost::bind_categories(module);

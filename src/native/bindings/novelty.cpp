@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "bindings/arrays.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/module.hpp"
 #include "novelty/nearest_rows.hpp"
 #include "novelty/nearest_values.hpp"
@@ -28,9 +29,11 @@ std::tuple<Result<float, 1>, Result<std::int64_t, 1>> nearest_rows(Array<float, 
     NewArray<float, 1> distance({queries.shape(0)});
     NewArray<std::int64_t, 1> nearest({queries.shape(0)});
     {
-        nb::gil_scoped_release release;
+        ReleasedGil gil;
+        SignalCheck check(gil);
         for (std::size_t row = 0; row < queries.shape(0); ++row) {
             search.find(queries.data() + row * columns, row, distance.data[row], nearest.data[row]);
+            check();
         }
     }
     return {distance.release(), nearest.release()};
@@ -48,7 +51,7 @@ Result<T, 2> compare_values(Array<float, 2> queries, Array<float, 1> values, Arr
     }
     NewArray<T, 2> result({rows, columns});
     {
-        nb::gil_scoped_release release;
+        const ReleasedGil released;
         for (std::size_t column = 0; column < columns; ++column) {
             const std::int64_t first = offsets.data()[column];
             const auto ascending = span_of(values).subspan(first, offsets.data()[column + 1] - first);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "bindings/arrays.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/module.hpp"
 #include "prediction/decomposition.hpp"
 #include "prediction/predictor.hpp"
@@ -41,8 +42,8 @@ void predict_parameters(const Predictor& predictor, Matrix<T> table, int threads
         parameters.shape(1) != numbers.rows || parameters.shape(2) != predictor.parameters()) {
         throw std::invalid_argument("parameters must have the shape (chains * segments, rows, parameters)");
     }
-    nb::gil_scoped_release release;
-    predictor.predict(numbers, chains, threads, parameters.data());
+    ReleasedGil gil;
+    predictor.predict(numbers, chains, threads, parameters.data(), SignalCheck(gil));
 }
 
 // Data and knowledge uncertainty per row, from parameters of shape (members, rows, 2).

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "bindings/arrays.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/module.hpp"
 #include "core/noise.hpp"
 #include "training/trainer.hpp"
@@ -215,28 +216,18 @@ TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& sampl
     std::exception_ptr failure;
     bool finished = false;
     {
-        nb::gil_scoped_release release;
+        ReleasedGil gil;
         TrainingMonitor monitor([&](long done) {
-            nb::gil_scoped_acquire acquire;
-            try {
+            return gil.hold(failure, [&] {
                 if (PyErr_CheckSignals() != 0) throw nb::python_error();
                 progress(done);
                 return true;
-            } catch (...) {
-                failure = std::current_exception();
-                return false;
-            }
+            });
         });
         Rounds rounds{.trees = round_trees, .done = nullptr};
         if (round_done) {
             rounds.done = [&](int done, const std::vector<EvaluationScores>& evaluated) {
-                nb::gil_scoped_acquire acquire;
-                try {
-                    return nb::cast<bool>((*round_done)(done, scores_of(evaluated, recipe.outputs)));
-                } catch (...) {
-                    failure = std::current_exception();
-                    return false;
-                }
+                return gil.hold(failure, [&] { return nb::cast<bool>((*round_done)(done, scores_of(evaluated, recipe.outputs))); });
             };
         }
         finished = train(problems, threads, monitor,

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "bins/radix_sort.hpp"
-#include "core/threads.hpp"
 
 namespace epiboost {
 namespace {
@@ -158,9 +157,9 @@ std::vector<BorderIndex> index_borders(const Borders& borders) {
 }
 
 template <class Number>
-void bin_rows(const StridedTable<Number>& table, const Borders& borders, int threads, std::uint8_t* bins) {
+void bin_rows(const StridedTable<Number>& table, const Borders& borders, int threads, std::uint8_t* bins, const Poll& poll) {
     const std::vector<BorderIndex> indices = index_borders(borders);
-    parallel_for(table.rows, rows_per_chunk, threads, [&](std::size_t begin, std::size_t end) {
+    parallel_for(table.rows, rows_per_chunk, threads, poll, [&](std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; ++row) {
             for (std::size_t column = 0; column < table.columns; ++column) {
                 bins[row * table.columns + column] = indices[column].bin_of(table.at(row, column));
@@ -171,7 +170,7 @@ void bin_rows(const StridedTable<Number>& table, const Borders& borders, int thr
 
 template std::vector<double> quantile_borders(const StridedTable<float>&, std::size_t, std::span<const double>, int);
 template std::vector<double> quantile_borders(const StridedTable<double>&, std::size_t, std::span<const double>, int);
-template void bin_rows(const StridedTable<float>&, const Borders&, int, std::uint8_t*);
-template void bin_rows(const StridedTable<double>&, const Borders&, int, std::uint8_t*);
+template void bin_rows(const StridedTable<float>&, const Borders&, int, std::uint8_t*, const Poll&);
+template void bin_rows(const StridedTable<double>&, const Borders&, int, std::uint8_t*, const Poll&);
 
 }  // namespace epiboost

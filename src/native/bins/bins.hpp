@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "core/threads.hpp"
+
 namespace epiboost {
 
 // A table of float, double or bins, with any strides (in elements).
@@ -73,6 +75,6 @@ std::vector<BorderIndex> index_borders(const Borders& borders);
 
 // Bins of a table in row order.
 template <class Number>
-void bin_rows(const StridedTable<Number>& table, const Borders& borders, int threads, std::uint8_t* bins);
+void bin_rows(const StridedTable<Number>& table, const Borders& borders, int threads, std::uint8_t* bins, const Poll& poll);
 
 }  // namespace epiboost

@@ -46,8 +46,8 @@ constexpr std::size_t rows_encoded_at_once = 256;  // their keys and prefetched 
 // Encodes codes of shape (coded columns, rows) into a table of bins of shape (columns, rows). Sets `unseen` for rows with an
 // unseen value of a single column.
 inline void encode_categories(const std::vector<ValueEncoder>& encoders, const std::int64_t* codes, std::size_t rows, int threads,
-                              std::uint8_t* table, std::uint8_t* unseen) {
-    parallel_for(rows, rows_encoded_at_once, threads, [&](std::size_t begin, std::size_t end) {
+                              std::uint8_t* table, std::uint8_t* unseen, const Poll& poll) {
+    parallel_for(rows, rows_encoded_at_once, threads, poll, [&](std::size_t begin, std::size_t end) {
         for (const ValueEncoder& encoder : encoders) {
             const bool is_cross = encoder.columns.size() > 1;
             std::int64_t joint[rows_encoded_at_once];

@@ -6,7 +6,11 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <mutex>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -39,10 +43,17 @@ void run_on_threads(int threads, const Work& work) {
         try {
             for (int rank = 1; rank < threads; ++rank) {
                 others.emplace_back([&, rank] {
+                    // Makes the C library allocate this thread's exception state now. It ends the process if it cannot,
+                    // as when the thread's first exception is std::bad_alloc.
+                    static_cast<void>(std::current_exception());
                     gate.wait(closed, std::memory_order_acquire);
                     if (gate.load(std::memory_order_acquire) == open) guarded(rank);
                 });
             }
+        } catch (const std::system_error& error) {
+            set_gate(cancelled);
+            throw std::runtime_error("cannot start " + std::to_string(threads) + " threads: " + error.code().message() +
+                                     "; set n_jobs to a smaller number");
         } catch (...) {
             set_gate(cancelled);
             throw;
@@ -53,13 +64,25 @@ void run_on_threads(int threads, const Work& work) {
     if (failure) std::rethrow_exception(failure);
 }
 
-// Runs work(begin, end) on chunks of [0, count); a thread that is free takes the next chunk.
+// Called on the calling thread after each of its chunks. Throws to stop the work.
+using Poll = std::function<void()>;
+
+// Runs work(begin, end) on chunks of [0, count); a thread that is free takes the next chunk. After an exception no thread
+// takes another one.
 template <class Work>
-void parallel_for(std::size_t count, std::size_t chunk, int threads, const Work& work) {
+void parallel_for(std::size_t count, std::size_t chunk, int threads, const Poll& poll, const Work& work) {
     std::atomic<std::size_t> next{0};
     const std::size_t chunks = (count + chunk - 1) / chunk;
-    run_on_threads(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), chunks)), [&](int) {
-        for (std::size_t begin; (begin = next.fetch_add(chunk)) < count;) work(begin, std::min(begin + chunk, count));
+    run_on_threads(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), chunks)), [&](int rank) {
+        try {
+            for (std::size_t begin; (begin = next.fetch_add(chunk)) < count;) {
+                work(begin, std::min(begin + chunk, count));
+                if (rank == 0) poll();
+            }
+        } catch (...) {
+            next.store(count);
+            throw;
+        }
     });
 }
 

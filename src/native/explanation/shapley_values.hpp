@@ -15,7 +15,7 @@ namespace epiboost {
 // Adds the values to an array of shape (rows, players) and returns the mean of the sum over the background rows. Trees are
 // processed in batches, side by side, and added in their order, so that the number of threads does not change the sums.
 inline double add_shapley_values(const ExplainedTrees& forest, const BinColumns& rows, const BinColumns& background, int threads,
-                                 double* values) {
+                                 double* values, const Poll& poll) {
     constexpr std::size_t rows_per_block = 1024;  // a block's terms of a batch stay in the cache
     constexpr std::size_t trees_per_batch = 64;
     const OrderShares share;
@@ -27,7 +27,7 @@ inline double add_shapley_values(const ExplainedTrees& forest, const BinColumns&
         for (std::size_t first = 0; first < forest.trees; first += trees_per_batch) {
             const std::size_t count = std::min(trees_per_batch, forest.trees - first);
             std::vector<TreeTerms> batch(count);
-            parallel_for(count, 4, threads, [&](std::size_t from, std::size_t to) {
+            parallel_for(count, 4, threads, poll, [&](std::size_t from, std::size_t to) {
                 LeafwiseTerms leafwise(forest, share);
                 for (std::size_t i = from; i < to; ++i) {
                     batch[i] = forest.is_symmetric() ? symmetric_terms(forest, first + i, block, background, share)

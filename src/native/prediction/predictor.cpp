@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/objective.hpp"
-#include "core/threads.hpp"
 #include "prediction/tree_evaluation.hpp"
 
 namespace epiboost {
@@ -91,10 +90,10 @@ void evaluate_member(const CompiledTrees& trees, const Link& link, std::size_t m
 
 template <class Number>
 void predict_strips(const StridedTable<Number>& table, const std::vector<BorderIndex>& borders, const CompiledTrees& trees,
-                    const Link& link, ChainRange chains, int threads, double* parameters) {
+                    const Link& link, ChainRange chains, int threads, double* parameters, const Poll& poll) {
     const std::size_t share = (table.rows / static_cast<std::size_t>(std::max(threads, 1)) + 1) / (2 * block) + 1;
     const std::size_t step = std::min(strip_rows, share * 2 * block);  // small tables too are shared by all threads
-    parallel_for(table.rows, step, threads, [&](std::size_t first, std::size_t last) {
+    parallel_for(table.rows, step, threads, poll, [&](std::size_t first, std::size_t last) {
         const std::size_t count = last - first;
         Strip strip(trees, table.columns);
         std::vector<double> running(static_cast<std::size_t>(trees.outputs) * strip_rows);
@@ -141,16 +140,17 @@ Predictor::Predictor(const ForestArrays& forest, const Borders& borders, Link li
       border_index_(index_borders(borders)), link_(std::move(link)) {}
 
 template <class Number>
-void Predictor::predict(const StridedTable<Number>& table, ChainRange chains, int threads, double* parameters) const {
+void Predictor::predict(const StridedTable<Number>& table, ChainRange chains, int threads, double* parameters,
+                        const Poll& poll) const {
     if (table.rows < min_strip_rows) {
         predict_one_by_one(table, Borders{border_, offset_}, trees_, link_, chains, parameters);
     } else {
-        predict_strips(table, border_index_, trees_, link_, chains, threads, parameters);
+        predict_strips(table, border_index_, trees_, link_, chains, threads, parameters, poll);
     }
 }
 
-template void Predictor::predict(const StridedTable<float>&, ChainRange, int, double*) const;
-template void Predictor::predict(const StridedTable<double>&, ChainRange, int, double*) const;
-template void Predictor::predict(const StridedTable<std::uint8_t>&, ChainRange, int, double*) const;
+template void Predictor::predict(const StridedTable<float>&, ChainRange, int, double*, const Poll&) const;
+template void Predictor::predict(const StridedTable<double>&, ChainRange, int, double*, const Poll&) const;
+template void Predictor::predict(const StridedTable<std::uint8_t>&, ChainRange, int, double*, const Poll&) const;
 
 }  // namespace epiboost

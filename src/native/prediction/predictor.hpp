@@ -7,6 +7,7 @@
 
 #include "bins/bins.hpp"
 #include "core/problem.hpp"
+#include "core/threads.hpp"
 #include "prediction/compiled_trees.hpp"
 
 namespace epiboost {
@@ -39,7 +40,7 @@ class Predictor {
 
     // Writes an array of shape (chains * segments, rows, parameters).
     template <class Number>
-    void predict(const StridedTable<Number>& table, ChainRange chains, int threads, double* parameters) const;
+    void predict(const StridedTable<Number>& table, ChainRange chains, int threads, double* parameters, const Poll& poll) const;
 
   private:
     CompiledTrees trees_;
