@@ -14,5 +14,6 @@ file               holds
 `sanitize`         builds the core with sanitizers and runs tests and cases on it
 `runner`           workers, their time limits, and the findings
 `record`           how far each campaign has come, and its failing cases, in ``build/fuzz``
+`soak`             an hour of all calls with the same memory, files and threads, ``python -m fuzz.soak``
 =================  =====================================================================================
 """
