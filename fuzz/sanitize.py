@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,7 +96,7 @@ def main() -> None:
         _run([sys.executable, "-m", "fuzz", "extremes", *cases], settings)
 
 
-def _run(command: list[object], settings: dict[str, str] | None = None) -> None:
+def _run(command: Sequence[object], settings: dict[str, str] | None = None) -> None:
     subprocess.run([str(part) for part in command], env=settings, cwd=ROOT, check=True)  # noqa: S603 (our own commands)
 
 

@@ -19,7 +19,7 @@ from statistics import median
 from time import monotonic
 
 import numpy as np
-import pandas as pd  # type: ignore[import-untyped]
+import pandas as pd
 
 import epiboost
 from epiboost import EpiBoostClassifier, EpiBoostRegressor

@@ -68,7 +68,7 @@ class Chain {
   public:
     Chain(const TrainingContext& context, std::uint64_t seed, int threads, ChainState& state, ChainOutput output)
         : context_(context), recipe_(context.recipe), state_(state), output_(output), rows_(padded(context.table.rows)),
-          gradients_(context, seed, threads), sample_(context, seed, threads), leaf_values_(context, threads) {
+          gradients_(context, seed, threads), sample_(context, gradients_, seed, threads), leaf_values_(context, threads) {
         if (recipe_.is_symmetric()) {
             grower_.template emplace<SymmetricGrower<Layout>>(context, seed, threads);
         } else {

@@ -28,8 +28,9 @@ class SplitSample {
         std::vector<std::int64_t> squares;  // sums of squared integer gradients, one per output
     };
 
-    SplitSample(const TrainingContext& context, std::uint64_t seed, int threads)
-        : context_(context), seed_(seed), outputs_(context.recipe.outputs), width_(Layout::words(outputs_)), shares_(threads) {
+    SplitSample(const TrainingContext& context, const Gradients& gradients, std::uint64_t seed, int threads)
+        : context_(context), seed_(seed), outputs_(context.recipe.outputs), width_(Layout::words(outputs_)), shares_(threads),
+          weight_(context.recipe.subsample < 1.0 && !context.samples_structure() ? gradients.weight() : nullptr) {
         std::size_t capacity = padded(context.table.rows);
         if (context.samples_structure()) {
             capacity = 0;
@@ -93,7 +94,6 @@ class SplitSample {
         Share& share = shares_[group.rank];
         std::fill(share.squares.begin(), share.squares.end(), 0);
         if (bins_.empty()) {
-            if (group.rank == 0) weight_ = context_.recipe.subsample < 1.0 ? gradients.weight() : nullptr;
             round_rows(group, tree, gradients, levels.data(), share);
         } else {
             draw_rows(group, tree, gradients, levels.data(), share);
@@ -206,7 +206,7 @@ class SplitSample {
     std::vector<Share> shares_;
     std::vector<std::uint8_t> bins_;  // bins of the drawn rows; empty if all rows are used
     std::vector<Word> words_;
-    const float* weight_ = nullptr;
+    const float* weight_;
     std::vector<float> unit_squared_;
 };
 
