@@ -24,7 +24,7 @@ demo: install  ## train on the heart and draw heart.png
 test: install  ## run the tests, except the slow ones
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-slow: install  ## run the slow tests (minutes)
+test-slow: install $(VENV)/.audit  ## run the slow tests (minutes)
 	$(BIN)/python -m pytest -n 2 -m slow
 
 test-extras: install  ## run the engine tests with no library, each library alone, and all
@@ -94,6 +94,10 @@ $(VENV)/.tools: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+$(VENV)/.audit: $(VENV)/.tools
+	$(BIN)/python -m pip install --quiet --group audit
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.tools

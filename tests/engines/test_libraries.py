@@ -239,3 +239,14 @@ def test_numbers_beyond_single_precision_beside_categories_are_no_reason_for_a_w
     frame = pd.DataFrame({"town": ["a", "b"] * 30, "size": 10.0 ** np.arange(60) * np.where(np.arange(60) % 2, 1, -1)})
     fitted = model(library).fit(frame, np.arange(60.0))
     assert np.isfinite(fitted.predict(frame)).all()
+
+
+@pytest.mark.parametrize("constraints", [[0, 1], "0,-1"])
+def test_monotone_constraints_of_lightgbm_on_categories_are_refused(constraints):
+    pytest.importorskip("lightgbm")
+    table = np.column_stack([np.arange(40.0), np.arange(40) % 3])
+    params = {"categorical_features": [1], "n_estimators": 2, "engine_params": {"monotone_constraints": constraints}}
+    with pytest.raises(ValueError, match=r"got some for the categorical columns \[1\]; set these to 0"):
+        model("lightgbm", **params).fit(table, np.arange(40.0))
+    params["engine_params"] = {"monotone_constraints": [1, 0]}
+    assert (np.diff(model("lightgbm", **params).fit(table, np.arange(40.0)).predict(table)[::3]) >= 0).all()

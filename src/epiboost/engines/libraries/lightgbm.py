@@ -177,7 +177,8 @@ class LightGBMEngine(LibraryEngine):
         error: type[Exception] = library.basic.LightGBMError
         return error
 
-    def _settings(self, spec: MemberSpec, steps: StepSizes, rows: LearningRows) -> Settings:  # noqa: ARG002 (others need them)
+    def _settings(self, spec: MemberSpec, steps: StepSizes, rows: LearningRows) -> Settings:
+        _check_monotone(self.options.get("monotone_constraints"), rows.categories)
         order = {} if self.options.get("force_row_wise") else {"force_col_wise": True}
         return {
             "learning_rate": steps.rate,
@@ -288,3 +289,12 @@ class _GrowingChain:
         if limit > 0:
             value = np.clip(value, -limit, limit)
         return np.asarray(self.settings["learning_rate"] * value)
+
+
+def _check_monotone(constraints: LibraryObject, categories: Sequence[int]) -> None:
+    """Raise an error for constraints on categorical columns, with which LightGBM would end the process."""
+    given = constraints.split(",") if isinstance(constraints, str) else constraints or ()
+    constrained = [column for column, direction in enumerate(given) if int(direction) and column in categories]
+    if constrained:
+        message = f"monotone_constraints are for numbers; got some for the categorical columns {constrained}; set these to 0"
+        raise ValueError(message)
