@@ -246,7 +246,7 @@ def test_monotone_constraints_of_lightgbm_on_categories_are_refused(constraints)
     pytest.importorskip("lightgbm")
     table = np.column_stack([np.arange(40.0), np.arange(40) % 3])
     params = {"categorical_features": [1], "n_estimators": 2, "engine_params": {"monotone_constraints": constraints}}
-    with pytest.raises(ValueError, match=r"got some for the categorical columns \[1\]; set these to 0"):
+    with pytest.raises(ValueError, match=r"set those of the categorical columns \[1\] to 0"):
         model("lightgbm", **params).fit(table, np.arange(40.0))
     params["engine_params"] = {"monotone_constraints": [1, 0]}
     assert (np.diff(model("lightgbm", **params).fit(table, np.arange(40.0)).predict(table)[::3]) >= 0).all()

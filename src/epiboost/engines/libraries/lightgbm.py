@@ -296,5 +296,5 @@ def _check_monotone(constraints: LibraryObject, categories: Sequence[int]) -> No
     given = constraints.split(",") if isinstance(constraints, str) else constraints or ()
     constrained = [column for column, direction in enumerate(given) if int(direction) and column in categories]
     if constrained:
-        message = f"monotone_constraints are for numbers; got some for the categorical columns {constrained}; set these to 0"
+        message = f"monotone_constraints are for numbers; set those of the categorical columns {constrained} to 0"
         raise ValueError(message)
