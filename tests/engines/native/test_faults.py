@@ -71,6 +71,20 @@ def child_of(name):
 exit_codes(["predict", "explain", "compare"], child_of)
 """
 
+TERMINATE = """
+def child_of(name):
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))  # as services do, to leave in order
+    began = time.perf_counter()
+    try:
+        while True:
+            calls[name](1)
+    except SystemExit as end:
+        os._exit(end.code if time.perf_counter() - began < 2.0 else 1)
+
+exit_codes(sys.argv[1:], child_of)
+"""
+
 LIMIT_MEMORY = """
 def address_space():
     with open("/proc/self/statm") as file:
@@ -156,6 +170,12 @@ def test_a_process_whose_daemon_thread_explains_exits_with_its_own_code():
 def test_an_interrupt_ends_a_call_of_the_core_before_it_is_done():
     ended, _ = codes(SETUP, INTERRUPT)
     assert ended == {"predict": 0, "explain": 0, "compare": 0}
+
+
+@pytest.mark.slow
+def test_a_handler_of_sigterm_runs_during_a_call_of_the_core():
+    ended, _ = codes(SETUP, TERMINATE, arguments=["fit", "predict", "explain", "compare"])
+    assert ended == {"fit": 9, "predict": 9, "explain": 9, "compare": 9}
 
 
 @pytest.mark.slow
