@@ -52,6 +52,30 @@ def test_a_heavy_value_has_a_bin_of_its_own_and_the_others_keep_theirs():
     assert np.bincount(codes)[1:].max() <= 5
 
 
+def test_the_ends_of_a_column_of_many_rows_have_finer_bins():
+    sizes = [
+        np.bincount(Bins.fit(X, np.ones(len(X)), 255).transform(X).ravel())[1:] for X in map(column, (20_000, 1000))
+    ]
+    assert [len(one) for one in sizes] == [255, 255]
+    for ends in (sizes[0][:5], sizes[0][::-1][:5]):
+        np.testing.assert_allclose(ends, [10, 10, 20, 40, 80], atol=1)
+    assert sizes[1].min() >= 3  # parts of a bin would have no rows to learn from
+
+
+def column(n):
+    return np.random.default_rng(0).normal(size=(n, 1))
+
+
+def test_a_jump_at_the_end_of_a_column_is_found():
+    random = np.random.default_rng(0)
+    X = random.uniform(size=(20_000, 2))
+    last = np.argsort(X[:, 0])[-40:]
+    y = 0.1 * random.normal(size=20_000)
+    y[last] += 5.0
+    model = EpiBoostRegressor(n_members=2, n_estimators=100, learning_rate=0.1, random_state=0).fit(X, y)
+    assert np.abs(model.predict(X[last]) - 5.0).mean() < 0.2
+
+
 def test_values_heavier_than_a_bin_leave_no_value_without_a_bin():
     values = np.arange(300.0)[:, np.newaxis]
     weight = np.where(np.arange(300) % 2, 1.0, 50.0)  # every second value is heavy

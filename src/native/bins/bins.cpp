@@ -58,11 +58,23 @@ double between(double low, double high) {
     return middle >= low && middle < high ? middle : low;
 }
 
+// Weight that is still to be divided into bins, and the number of bins for it.
+struct Remaining {
+    double weight;
+    int bins;
+};
+
 // Shares of the weight that bins get. The first and the last bin are divided into halves, the outer halves again, and so on:
-// at the ends of a column a few rows may be special, and have no neighbours on the other side that show it.
+// at the ends of a column a few rows may be special, and have no neighbours on the other side that show it. No part has less than
+// eight rows, of which a leaf would learn little.
 class EndBins {
   public:
-    explicit EndBins(int bins) : bins_(bins), halvings_(std::max(0, static_cast<int>(std::bit_width(static_cast<unsigned>(bins))) - 5)) {}
+    explicit EndBins(const Remaining& all) : bins_(all.bins) {
+        constexpr double min_weight = 8.0;
+        const int most = static_cast<int>(std::bit_width(static_cast<unsigned>(all.bins))) - 5;
+        double weight = all.weight / all.bins;
+        while (halvings_ < most && (weight /= 2.0) >= min_weight) ++halvings_;
+    }
 
     double total() const { return bins_ - 2 * halvings_; }
 
@@ -73,13 +85,7 @@ class EndBins {
 
   private:
     int bins_;
-    int halvings_;
-};
-
-// Weight that is still to be divided into bins, and the number of bins for it.
-struct Remaining {
-    double weight;
-    int bins;
+    int halvings_ = 0;
 };
 
 // Values that weigh as much as an average bin get a bin of their own. Without them the average is lower, which may make more
@@ -115,7 +121,7 @@ std::vector<double> quantile_borders(const StridedTable<Number>& table, std::siz
         return borders;
     }
     auto [heavy, light] = set_heavy_apart(distinct, max_bins);
-    const EndBins ends(light.bins);
+    const EndBins ends(light);
     double filled = 0.0;
     double shares = ends.total();
     int bin = 0;
