@@ -154,7 +154,7 @@ def _check_predictions(case: Case, model: EpiBoostRegressor | EpiBoostClassifier
     if case.parameters["l2"] < 1.0:  # the noise of SGLB in a leaf of one row has no bound but l2
         return
     used = case.y if case.weight is None else case.y[case.weight > 0.0]
-    spread = np.ptp(used) + 1e-6 * (np.abs(used).max() or 1.0)
+    spread = np.ptp(used) + 1e-6 * (np.abs(used).max() or 1.0) + np.finfo(np.float64).tiny
     outside = np.maximum(model.predict(rows) - used.max(), used.min() - model.predict(rows)).max()
     _require(outside <= MAX_OUTSIDE * spread, f"a mean is {outside:.3g} outside the target's range of {spread:.3g}")
 
