@@ -89,10 +89,11 @@ class EndBins {
 };
 
 // Values that weigh as much as an average bin get a bin of their own. Without them the average is lower, which may make more
-// values heavy. Returns the least weight of a heavy value, and what remains for the others.
+// values heavy. Returns the least weight of a heavy value, and what remains for the others, at least one bin.
 std::pair<double, Remaining> set_heavy_apart(const std::vector<DistinctValue>& distinct, int max_bins) {
     double heavy = HUGE_VAL;
-    for (Remaining light{0.0, max_bins};; light = {0.0, max_bins}) {
+    while (true) {
+        Remaining light{0.0, max_bins};
         for (const DistinctValue& one : distinct) {
             if (one.weight < heavy) {
                 light.weight += one.weight;
@@ -101,10 +102,10 @@ std::pair<double, Remaining> set_heavy_apart(const std::vector<DistinctValue>& d
             }
         }
         const double average = light.weight / light.bins;
-        const bool has_more = std::any_of(distinct.begin(), distinct.end(), [&](const DistinctValue& one) {
+        const auto more = std::count_if(distinct.begin(), distinct.end(), [&](const DistinctValue& one) {
             return one.weight < heavy && one.weight >= average;
         });
-        if (!has_more || light.bins < 2) return {heavy, light};
+        if (more == 0 || light.bins - more < 1) return {heavy, light};
         heavy = average;
     }
 }
@@ -128,7 +129,9 @@ std::vector<double> quantile_borders(const StridedTable<Number>& table, std::siz
     for (std::size_t i = 0; i + 1 < distinct.size(); ++i) {
         const bool is_heavy = distinct[i].weight >= heavy;
         if (!is_heavy) filled += distinct[i].weight;
-        const bool is_full = filled * shares >= light.weight * ends.share(bin) || distinct[i + 1].weight >= heavy;
+        // Before a heavy value, light ones that fill most of a bin get it; fewer share the bin of the heavy value.
+        const double least = distinct[i + 1].weight >= heavy ? 0.5 : 1.0;
+        const bool is_full = filled * shares >= least * light.weight * ends.share(bin);
         if (!is_heavy && !(is_full && bin + 1 < light.bins)) continue;
         borders.push_back(between(distinct[i].value, distinct[i + 1].value));
         if (filled > 0.0 && !is_heavy) shares -= ends.share(bin++);
