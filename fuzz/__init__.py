@@ -9,6 +9,7 @@ file               holds
 `forgeries`        changes to headers, arrays and models of libraries inside a file
 `odd_tables`       odd tables, targets and weights through training, prediction, files and the command line
 `odd_columns`      their columns and containers
+`odd_targets`      their targets and weights
 `public_calls`     random sequences of public calls on one estimator
 `worker`           a process that runs cases and answers, one line per case
 `sanitize`         builds the core with sanitizers and runs tests and cases on it
