@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from epiboost.engines.model_files.catboost import MODEL, VALUE_TABLE, check_bytes
+from epiboost.engines.model_files.catboost import MODEL, check_bytes
+from epiboost.engines.model_files.catboost_statistics import VALUE_TABLE
 from epiboost.engines.model_files.flatbuffer import decode
 from epiboost.engines.model_files.trees import ModelShape
 from tests.support.library_models import library_model, replace_array

@@ -1,8 +1,7 @@
 """Checks CatBoost's binary model: a flatbuffer with the trees, then one flatbuffer per table of target statistics.
 
 Symmetric trees split on "binary features", which are numbered in this order: borders of the numeric columns, values of
-one-hot columns, and borders of target statistics. A table of target statistics is a hash table: it must have an empty
-bucket, because CatBoost looks for a category until it finds one.
+one-hot columns, and borders of target statistics, which `catboost_statistics` checks.
 """
 
 import struct
@@ -11,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from epiboost._files.requirements import require_facts
 from epiboost._typing import AnyArray
+from epiboost.engines.model_files.catboost_statistics import CTR_BASE, VALUE_TABLE, check_statistics
 from epiboost.engines.model_files.flatbuffer import Many, Number, Table, Text, Vector, decode
 from epiboost.engines.model_files.trees import ModelShape, require
 
 _POSITION = {"Index": Number("<i4", -1), "FlatIndex": Number("<i4", -1)}
-_FLOAT_SPLIT = np.dtype([("Index", "<i4"), ("Border", "<f4")])
-_ONE_HOT_SPLIT = np.dtype([("Index", "<i4"), ("Value", "<i4")])
 _REPACKED = np.dtype([("FeatureIndex", "<u2"), ("XorMask", "u1"), ("SplitIdx", "u1")])
-_BUCKET = np.dtype([("Hash", "<u8"), ("Index", "<u4")])
 
 _FLOAT_FEATURE = Table(
     {
@@ -32,15 +30,9 @@ _FLOAT_FEATURE = Table(
 )
 _CAT_FEATURE = Table({**_POSITION, "FeatureId": Text(), "UsedInModel": Number("u1", 1)})
 _ONE_HOT_FEATURE = Table({"Index": Number("<i4", -1), "Values": Vector("<i4"), "StringValues": Many(Text())})
-_COMBINATION = Table(
-    {"CatFeatures": Vector("<i4"), "FloatSplits": Vector(_FLOAT_SPLIT), "OneHotSplits": Vector(_ONE_HOT_SPLIT)}
-)
-_CTR_BASE = Table(
-    {"FeatureCombination": _COMBINATION, "CtrType": Number("i1"), "TargetBorderClassifierIdx": Number("<i4")}
-)
 _CTR = Table(
     {
-        "Base": _CTR_BASE,
+        "Base": CTR_BASE,
         "TargetBorderIdx": Number("<i4"),
         "PriorNum": Number("<f4"),
         "PriorDenom": Number("<f4", 1),
@@ -74,25 +66,12 @@ _TREES = Table(
     }
 )
 MODEL = Table({"FormatVersion": Text(), "ModelTrees": _TREES, "InfoMap": _NOT_SUPPORTED, "ModelPartIds": Many(Text())})
-VALUE_TABLE = Table(
-    {
-        "ModelCtrBase": _CTR_BASE,
-        "IndexHashRaw": Vector("u1"),
-        "CTRBlob": Vector("u1"),
-        "CounterDenominator": Number("<i4"),
-        "TargetClassesCount": Number("<i4"),
-    }
-)
-
 _MAGIC = b"CBM1"
 _SIZE = struct.Struct("<I")
 _MAX_DEPTH = 16  # CatBoost's limit
-_MAX_COMBINATION = 64  # columns and splits; CatBoost copies them for each border
-_BORDERS, _BUCKETS, _COUNTER, _FREQUENCY = 0, 1, 4, 5  # types of target statistics; the two between are means
 _PER_BIN = 254  # values that one byte of CatBoost's bins holds
 _MAX_BINS = 0xFFFF
 _ONE_HOT = 0xFF  # mark of a split on a one-hot column
-_EMPTY = 2**64 - 1  # hash of an empty bucket
 
 
 def check_bytes(content: bytes, shape: ModelShape) -> None:
@@ -107,7 +86,7 @@ def check_bytes(content: bytes, shape: ModelShape) -> None:
         "it must hold target statistics where it says so": model["ModelPartIds"] in ([], ["static_provider_v1"])
         and (len(parts) > 1) == bool(model["ModelPartIds"]),
     }
-    _require_all(facts)
+    require_facts(facts)
     n_bins = _check_features(trees, shape)
     _check_trees(trees, shape, n_bins)
     if len(parts) > 1:
@@ -116,7 +95,7 @@ def check_bytes(content: bytes, shape: ModelShape) -> None:
         require(_SIZE.unpack(count)[0] == len(tables), "it must hold as many target statistics as it says")
     else:
         tables = []
-    _check_statistics(trees, tables)
+    check_statistics(trees, tables)
 
 
 def _parts(content: bytes) -> Iterator[bytes]:
@@ -166,7 +145,7 @@ def _check_features(trees: Mapping[str, Any], shape: ModelShape) -> list[tuple[i
             len(trees[name]) for name in ("TextFeatures", "EstimatedFeatures", "EmbeddingFeatures")
         ),
     }
-    _require_all(facts)
+    require_facts(facts)
     return [
         *((len(feature["Borders"]), False) for feature in numeric),
         *((len(feature["Values"]), True) for feature in trees["OneHotFeatures"]),
@@ -193,7 +172,7 @@ def _check_trees(trees: Mapping[str, Any], shape: ModelShape, n_bins: Sequence[t
         "scale and bias must be finite": bool(np.isfinite([trees["Scale"], trees["Bias"], *trees["MultiBias"]]).all()),
         "it must have one bias per output": len(trees["MultiBias"]) in {0, shape.n_outputs},
     }
-    _require_all(facts)
+    require_facts(facts)
     require(np.array_equal(trees["RepackedBins"], repacked[splits]), "splits must be those of the trees")
 
 
@@ -213,92 +192,9 @@ def _repacked_bins(n_bins: Sequence[tuple[int, bool]]) -> AnyArray:
     return np.concatenate(parts)
 
 
-def _check_statistics(trees: Mapping[str, Any], tables: Sequence[Mapping[str, Any]]) -> None:
-    """Check the target statistics, and that every one which a column is encoded by is there."""
-    known: dict[tuple[Any, ...], Mapping[str, Any]] = {}
-    values = {one["Index"]: set(one["Values"].tolist()) for one in trees["OneHotFeatures"]}
-    for table in tables:
-        _check_combination(table["ModelCtrBase"], trees, values)
-        _check_buckets(table)
-        known[_key(table["ModelCtrBase"])] = table
-    require(len(known) == len(tables), "target statistics must be different")
-    for feature in trees["CtrFeatures"]:
-        require(feature["Ctr"] is not None, "a target statistic must be described")
-        _check_combination(feature["Ctr"]["Base"], trees, values)
-        found = known.get(_key(feature["Ctr"]["Base"]))
-        if found is None:
-            message = "a column is encoded by a target statistic that is missing"
-            raise ValueError(message)
-        numbers = [feature["Ctr"][name] for name in ("PriorNum", "PriorDenom", "Shift", "Scale")]
-        require(bool(np.isfinite(numbers).all()), "numbers of a target statistic must be finite")
-        n_classes = _n_counts(found) if found["ModelCtrBase"]["CtrType"] in {_BORDERS, _BUCKETS} else 1
-        require(0 <= feature["Ctr"]["TargetBorderIdx"] < n_classes, "a target statistic must be of a class")
-
-
-def _check_combination(
-    base: Mapping[str, Any] | None, trees: Mapping[str, Any], values: Mapping[int, set[int]]
-) -> None:
-    """Check the columns and splits that a target statistic combines."""
-    combination = None if base is None else base["FeatureCombination"]
-    if base is None or combination is None:
-        message = "a target statistic must be of a combination of columns"
-        raise ValueError(message)
-    columns, categories, numeric = combination["CatFeatures"].tolist(), trees["CatFeatures"], trees["FloatFeatures"]
-    floats, one_hot = combination["FloatSplits"], combination["OneHotSplits"]
-    facts = {
-        "the kind of a target statistic must be known": _BORDERS <= base["CtrType"] <= _FREQUENCY,
-        "a combination is too long": len(columns) + len(floats) + len(one_hot) <= _MAX_COMBINATION,
-        "a combination must be of categorical columns": all(
-            0 <= column < len(categories) and categories[column]["UsedInModel"] == 1 for column in columns
-        ),
-        "a combination must be of borders of columns": all(
-            0 <= split["Index"] < len(numeric) and split["Border"] in numeric[split["Index"]]["Borders"]
-            for split in floats
-        ),
-        "a combination must be of values of columns": all(
-            int(split["Value"]) in values.get(int(split["Index"]), set()) for split in one_hot
-        ),
-    }
-    for fault, holds in facts.items():
-        require(holds, fault)
-
-
-def _check_buckets(table: Mapping[str, Any]) -> None:
-    """Check the hash table of a target statistic, and that its values are there."""
-    raw, blob, kind = table["IndexHashRaw"], table["CTRBlob"], table["ModelCtrBase"]["CtrType"]
-    n_buckets, rest = divmod(len(raw), _BUCKET.itemsize)
-    require(not rest and n_buckets > 0 and n_buckets & (n_buckets - 1) == 0, "a hash table must have 2^k buckets")
-    buckets = raw.view(_BUCKET)
-    filled = buckets["Hash"] != _EMPTY
-    require(not filled.all(), "a hash table must have an empty bucket")
-    if kind in {_BORDERS, _BUCKETS}:
-        require(_n_counts(table) > 1, "a target statistic must be of at least two classes")
-        size = 4 * _n_counts(table)
-    else:
-        size = 4 if kind in {_COUNTER, _FREQUENCY} else 8  # a count, or a sum and a count
-    require(len(blob) % size == 0, "a target statistic must have a value per category")
-    require(bool((buckets["Index"][filled] < len(blob) // size).all()), "a category must have a target statistic")
-
-
-def _n_counts(table: Mapping[str, Any]) -> int:
-    """Return how many counts there are per category."""
-    return int(table["TargetClassesCount"])
-
-
-def _key(base: Mapping[str, Any]) -> tuple[Any, ...]:
-    combination = base["FeatureCombination"]
-    names = ("CatFeatures", "FloatSplits", "OneHotSplits")
-    return base["CtrType"], base["TargetBorderClassifierIdx"], *(combination[name].tobytes() for name in names)
-
-
 def _positions(features: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
     return [(feature["Index"], feature["FlatIndex"]) for feature in features]
 
 
 def _ascend(borders: AnyArray) -> bool:
     return bool((borders[1:] > borders[:-1]).all()) and not np.isnan(borders).any()
-
-
-def _require_all(facts: Mapping[str, bool]) -> None:
-    for fault, holds in facts.items():
-        require(holds, fault)
