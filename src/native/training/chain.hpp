@@ -6,10 +6,10 @@
 //   growers       the splits, from histograms: symmetric_grower level by level, leafwise_grower leaf by leaf
 //   leaf_values   from the unrounded gradients of all rows
 //   monotone      leaf values in the order that constraints ask for, if there are any
+//   leave_one_out the mean score of every row without its own influence, for the variance guard
 // Then the score of every row is updated with the value of its leaf. Trees that are given are not grown: their gradients and leaf
 // sums are computed anew, so that all state of the chain is as it was when they were grown. All sums are of integers and all
-// maxima are exact, so
-// the number of threads and the order of rows do not change the result.
+// maxima are exact, so the number of threads and the order of rows do not change the result.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +26,7 @@
 #include "training/gradients.hpp"
 #include "training/leaf_values.hpp"
 #include "training/leafwise_grower.hpp"
+#include "training/leave_one_out.hpp"
 #include "training/monotone.hpp"
 #include "training/split_sample.hpp"
 #include "training/symmetric_grower.hpp"
@@ -156,7 +157,9 @@ class Chain {
         const float scale = static_cast<float>(1.0 / decay_after(tree + 1));
         const bool trained_on_rows = !is_given(tree) || take_given_values(tree, leaves.value);
         if (group.rank == 0 && !is_given(tree)) store_tree(tree, splits(group, tree), leaves.value);
-        if (!state_.leave_one_out.empty() && trained_on_rows) update_leave_one_out(group, leaves, changed, scale, scores(tree));
+        if (!state_.leave_one_out.empty() && trained_on_rows) {
+            update_leave_one_out(group, LeaveOneOutStep(context_, leaves, changed, scale, scores(tree)));
+        }
         const std::size_t count = leaves.weight.size();
         std::vector<float> steps(leaves.value.size());  // by output, in the units of the stored scores
         for (std::size_t leaf = 0; leaf < count; ++leaf) {
@@ -178,6 +181,13 @@ class Chain {
         }
     }
 
+    void update_leave_one_out(ThreadGroup group, const LeaveOneOutStep& step) {
+        for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
+            const std::size_t row = b * block;
+            step.update_block(row, leaf_values_.leaf() + row, gradients_.weight() + row, state_.leave_one_out.data() + row);
+        }
+    }
+
     void update_block(const std::uint8_t* leaf, const std::vector<float>& steps, int outputs, float* scores,
                       std::size_t stride) const {
         const int leaves = recipe_.leaf_count();
@@ -186,61 +196,6 @@ class Chain {
             look_up(steps.data() + k * leaves, leaves, leaf, found);
             float* __restrict score = scores + k * stride;
             for (std::size_t i = 0; i < block; ++i) score[i] += found[i];
-        }
-    }
-
-    // The leave-one-out mean score: the gradient of one copy of each row is removed from the value of its leaf. Approximates
-    // the prediction of a model that was not trained on the row. A weight above one counts merged copies of equal rows: a
-    // row among them has the others as neighbours, and they stay. Without the row, its neighbours (the rows with the same bins)
-    // would have its leave-one-out score; that changes their gradients by `towards_row`.
-    // What `make_monotone` has added to a leaf is added here too, and the row's influence is that on the value it has made.
-    void update_leave_one_out(ThreadGroup group, const LeafValues::Result& leaves, const MonotoneLeaves& changed, float scale,
-                              const Scores& scores) {
-        const float rate = scale * static_cast<float>(recipe_.learning_rate);
-        std::vector<float> gradient(leaves.weight.size());
-        std::vector<float> size(leaves.weight.size());
-        for (std::size_t leaf = 0; leaf < size.size(); ++leaf) {
-            gradient[leaf] = static_cast<float>(leaves.gradient[leaf * recipe_.outputs]);
-            size[leaf] = static_cast<float>(leaves.weight[leaf] + recipe_.l2);
-        }
-        const int count = recipe_.leaf_count();
-        for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
-            const std::size_t row = b * block;
-            float leaf_gradient[block];
-            float leaf_size[block];
-            look_up(gradient.data(), count, leaf_values_.leaf() + row, leaf_gradient);
-            look_up(size.data(), count, leaf_values_.leaf() + row, leaf_size);
-            const float* weight = gradients_.weight() + row;
-            const float* y = context_.target.y.data() + row;
-            float* __restrict leave_one_out = state_.leave_one_out.data() + row;
-            float previous[block];
-            std::copy_n(leave_one_out, block, previous);
-            float towards_row[block] = {};
-            if (!context_.neighbour_weight.empty()) {
-                const float* neighbours = context_.neighbour_weight.data() + row;
-                const float share = static_cast<float>(recipe_.subsample) * scores.decay;
-                for (std::size_t i = 0; i < block; ++i) {
-                    towards_row[i] = share * neighbours[i] * (previous[i] - scores.raw[row + i]);
-                }
-            }
-            for (std::size_t i = 0; i < block; ++i) {
-                const float one_copy = weight[i] < 1.0f ? weight[i] : 1.0f;
-                const float own_gradient = one_copy * (scores.at(0, row + i) - y[i]);
-                const float others = leaf_size[i] - one_copy;
-                const float value = rate * (leaf_gradient[i] - own_gradient + towards_row[i]) / (others > 1e-20f ? others : 1.0f);
-                leave_one_out[i] -= others > 1e-20f ? value : 0.0f;
-            }
-            if (changed.shift.empty()) continue;
-            float before[block];
-            float shift[block];
-            float share[block];
-            look_up(changed.before.data(), count, leaf_values_.leaf() + row, before);
-            look_up(changed.shift.data(), count, leaf_values_.leaf() + row, shift);
-            look_up(changed.share.data(), count, leaf_values_.leaf() + row, share);
-            for (std::size_t i = 0; i < block; ++i) {
-                const float own_influence = scale * before[i] - (leave_one_out[i] - previous[i]);
-                leave_one_out[i] += scale * shift[i] + (1.0f - share[i]) * own_influence;
-            }
         }
     }
 

@@ -1,0 +1,92 @@
+// The leave-one-out scores of the mean, from which the variance guard learns: the gradient of one copy of each row is removed from
+// the value of its leaf. Approximates the prediction of a model that was not trained on the row.
+//
+// A weight above one counts merged copies of equal rows: a row among them has the others as neighbours, and they stay. Without the
+// row, its neighbours (the rows with the same bins) would have its leave-one-out score; that changes their gradients by
+// `towards_row`. What `make_monotone` has added to a leaf is added here too, and the row's influence is that on the value it has
+// made.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/leaf_lookup.hpp"
+#include "core/objective.hpp"
+#include "training/context.hpp"
+#include "training/leaf_values.hpp"
+#include "training/monotone.hpp"
+
+namespace epiboost {
+
+// The step that one tree takes.
+class LeaveOneOutStep {
+  public:
+    // `scale` takes leaf values to the units of the stored scores; `scores` are those before the tree.
+    LeaveOneOutStep(const TrainingContext& context, const LeafValues::Result& leaves, const MonotoneLeaves& changed, float scale,
+                    const Scores& scores)
+        : context_(context), recipe_(context.recipe), changed_(changed), scores_(scores), scale_(scale),
+          gradient_(leaves.weight.size()), size_(leaves.weight.size()) {
+        for (std::size_t leaf = 0; leaf < size_.size(); ++leaf) {
+            gradient_[leaf] = static_cast<float>(leaves.gradient[leaf * recipe_.outputs]);
+            size_[leaf] = static_cast<float>(leaves.weight[leaf] + recipe_.l2);
+        }
+    }
+
+    // Updates the leave-one-out scores of the block of rows that begins at `row`. All arrays are of the block: the leaves of the
+    // rows, and their weights in this tree.
+    void update_block(std::size_t row, const std::uint8_t* leaf, const float* weight, float* __restrict leave_one_out) const {
+        const int count = recipe_.leaf_count();
+        const float rate = scale_ * static_cast<float>(recipe_.learning_rate);
+        float leaf_gradient[block];
+        float leaf_size[block];
+        look_up(gradient_.data(), count, leaf, leaf_gradient);
+        look_up(size_.data(), count, leaf, leaf_size);
+        const float* y = context_.target.y.data() + row;
+        float previous[block];
+        std::copy_n(leave_one_out, block, previous);
+        float towards_row[block] = {};
+        if (!context_.neighbour_weight.empty()) {
+            const float* neighbours = context_.neighbour_weight.data() + row;
+            const float share = static_cast<float>(recipe_.subsample) * scores_.decay;
+            for (std::size_t i = 0; i < block; ++i) {
+                towards_row[i] = share * neighbours[i] * (previous[i] - scores_.raw[row + i]);
+            }
+        }
+        for (std::size_t i = 0; i < block; ++i) {
+            const float one_copy = weight[i] < 1.0f ? weight[i] : 1.0f;
+            const float own_gradient = one_copy * (scores_.at(0, row + i) - y[i]);
+            const float others = leaf_size[i] - one_copy;
+            const float value = rate * (leaf_gradient[i] - own_gradient + towards_row[i]) / (others > 1e-20f ? others : 1.0f);
+            leave_one_out[i] -= others > 1e-20f ? value : 0.0f;
+        }
+        if (!changed_.shift.empty()) follow_order(leaf, previous, leave_one_out);
+    }
+
+  private:
+    // Adds what the order of monotone leaves has changed.
+    void follow_order(const std::uint8_t* leaf, const float* previous, float* __restrict leave_one_out) const {
+        const int count = recipe_.leaf_count();
+        float before[block];
+        float shift[block];
+        float share[block];
+        look_up(changed_.before.data(), count, leaf, before);
+        look_up(changed_.shift.data(), count, leaf, shift);
+        look_up(changed_.share.data(), count, leaf, share);
+        for (std::size_t i = 0; i < block; ++i) {
+            const float own_influence = scale_ * before[i] - (leave_one_out[i] - previous[i]);
+            leave_one_out[i] += scale_ * shift[i] + (1.0f - share[i]) * own_influence;
+        }
+    }
+
+    const TrainingContext& context_;
+    const ChainRecipe& recipe_;
+    const MonotoneLeaves& changed_;
+    Scores scores_;
+    float scale_;
+    std::vector<float> gradient_;  // sum over the rows of each leaf, of the first output
+    std::vector<float> size_;      // weight of each leaf and l2
+};
+
+}  // namespace epiboost
