@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 from epiboost._binning.bins import Bins
-from epiboost._boosting.capacity import MAX_DEPTH, MAX_LEAVES
 from epiboost._boosting.objectives import Objective, objective_from_header
 from epiboost._boosting.recipe import thread_count
 from epiboost._boosting.truncation import check_prefixes
 from epiboost._display import short_repr
 from epiboost._encoding.binned import BinnedEncoding
 from epiboost._encoding.encoding import Encoding
-from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._native import Predictor, native
 from epiboost._threads import shared_threads
 from epiboost._typing import AnyArray, Bytes, Family, Floats
 from epiboost.engines.base import check_width
+from epiboost.engines.native.tree_arrays import check_arrays, find_leaves
 
 _MAX_PREDICTORS = 4  # compiled predictors that are kept; each takes the memory of the trees
 _WORK_PER_THREAD = 1_000_000  # trees times rows: some 0.2 ms, several times what it takes to start a thread
@@ -128,7 +127,7 @@ class NativeForest:
         leaves = np.zeros((len(table), len(chosen)), dtype=np.uint8)
         for position, (member, tree) in enumerate(zip(*np.divmod(chosen, self.feature.shape[1]), strict=True)):
             above = bins[:, self.feature[member, tree]] > self.threshold[member, tree]
-            leaves[:, position] = _leaves(above, self.parent[member, tree])
+            leaves[:, position] = find_leaves(above, self.parent[member, tree])
         return leaves
 
     def to_file(self) -> tuple[dict[str, Any], Mapping[str, AnyArray]]:
@@ -154,7 +153,7 @@ class NativeForest:
         """Build a forest from the parts of a model file; raise ValueError if they are inconsistent."""
         arrays = {"parent": np.empty((*arrays["feature"].shape[:2], 0), np.uint8), **arrays}  # older files have none
         bins = Bins.from_file(arrays["borders"], arrays["offsets"])
-        _check_arrays(header, arrays, bins.n_features)
+        check_arrays(header, arrays, bins.n_features)
         encoding = None if header["encoding"] is None else Encoding.from_file(header["encoding"], arrays)
         if encoding is not None and encoding.n_encoded != bins.n_features:
             message = f"the encoding has {encoding.n_encoded} columns, the bins have {bins.n_features}"
@@ -252,56 +251,3 @@ class NativeForest:
             self.objective.start,
             *self.objective.units,
         )
-
-
-_NOT_MADE = 255
-
-
-def _leaves(above: AnyArray, parent: Bytes) -> Bytes:
-    """Return the leaf of each row from whether its bins are above the thresholds of a tree, shape (n, splits)."""
-    if not parent.size:
-        return np.packbits(above, axis=1, bitorder="little")[:, 0]
-    leaf = np.zeros(len(above), dtype=np.uint8)
-    for split, divided in enumerate(parent):
-        if divided != _NOT_MADE:
-            leaf[(leaf == divided) & above[:, split]] = split + 1
-    return leaf
-
-
-_FILE_TYPES = {
-    "feature": (np.uint16, 3),
-    "threshold": (np.uint8, 3),
-    "parent": (np.uint8, 3),
-    "leaf": (np.float32, 4),
-    "count": (np.int32, 1),
-    "evaluation": (np.float64, 2),
-}
-
-
-def _check_arrays(header: Mapping[str, Any], arrays: Mapping[str, AnyArray], n_columns: int) -> None:
-    require_arrays(arrays, _FILE_TYPES)
-    members, trees, splits = arrays["feature"].shape
-    outputs = len(objective_from_header(header["objective"]).start)
-    parent = arrays["parent"]
-    is_symmetric = parent.shape[2] == 0
-    leaves = 1 << splits if is_symmetric else splits + 1
-    facts = {
-        "depth must be from 1 to 8, or leaves from 2 to 255": 1
-        <= splits
-        <= (MAX_DEPTH if is_symmetric else MAX_LEAVES - 1),
-        "parent must have the shape of feature": parent.shape == (members, trees, 0 if is_symmetric else splits),
-        "parents must be leaves": bool(((parent <= np.arange(parent.shape[2])) | (parent == _NOT_MADE)).all()),
-        "splits that are not made must come last": bool(
-            np.diff((parent == _NOT_MADE).astype(np.int8)).min(initial=0) >= 0
-        ),
-        "there must be trees": members > 0 and trees > 0,
-        "threshold must have the shape of feature": arrays["threshold"].shape == arrays["feature"].shape,
-        "features must be columns of the table": bool((arrays["feature"] < n_columns).all()),
-        "leaf must hold a value for every leaf": arrays["leaf"].shape == (members, trees, leaves, outputs),
-        "leaf values must be finite": bool(np.isfinite(arrays["leaf"]).all()),
-        "count must be the number of trees of each member": arrays["count"].shape == (members,)
-        and bool(((arrays["count"] > 0) & (arrays["count"] <= trees)).all()),
-        "decay must be above 0 and at most 1": 0.0 < float(header["decay"]) <= 1.0,
-        "evaluation must have one row per member": arrays["evaluation"].shape[0] == members,
-    }
-    require_facts(facts)
