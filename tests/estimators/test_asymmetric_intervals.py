@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import epiboost
+from epiboost._estimators.calibrated.rows import split_rows
 from epiboost._estimators.conformal import conformal_quantile
 from epiboost.metrics import interval_coverage_score
 from tests.support.models import small_regressor
@@ -59,7 +60,7 @@ def test_every_calibration_row_of_a_quantile_is_inside_its_own_interval(skewed):
     n = len(skewed.scores_)
     ranks = np.arange(n // 2 + 2, n + 1)
     interval = skewed.predict_interval(X[HELD_OUT], 2 * ranks / (n + 1) - 1)
-    rows = skewed._split_calibration_rows(400, np.random.default_rng(0))[1]
+    rows = split_rows(400, skewed.scale_share, np.random.default_rng(0))[1]
     y = Y[HELD_OUT][rows, np.newaxis]
     assert ((y <= interval[rows, :, 1]).sum(axis=0) >= ranks).all()
     assert ((y >= interval[rows, :, 0]).sum(axis=0) >= ranks).all()

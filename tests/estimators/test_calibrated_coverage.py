@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from epiboost._estimators.calibrated.rows import split_rows
 from epiboost._estimators.conformal import conformal_quantile
 from epiboost.metrics import interval_coverage_score, interval_width
 from tests.support.calibration import HELD_OUT, LABELS, TARGETS, TEST, N, X, Y
@@ -32,7 +33,7 @@ def test_intervals_cover_their_share_of_the_calibration_rows(calibrated):
     interval = model.predict_interval(X[HELD_OUT], ranks / (n + 1))
     y = Y[HELD_OUT][:, np.newaxis]
     inside = (interval[..., 0] <= y) & (y <= interval[..., 1])
-    assert (inside[model._split_calibration_rows(len(y), np.random.default_rng(0))[1]].sum(axis=0) >= ranks).all()
+    assert (inside[split_rows(len(y), model.scale_share, np.random.default_rng(0))[1]].sum(axis=0) >= ranks).all()
 
 
 def test_intervals_of_many_coverages_have_the_promised_coverage(calibrated):

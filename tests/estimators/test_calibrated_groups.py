@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import epiboost
+from epiboost._estimators.calibrated.rows import split_rows
 from epiboost._estimators.conformal import conformal_quantile
 from epiboost.metrics import interval_coverage_score
 from tests.support.calibration import HELD_OUT, LABELS, TARGETS, TEST, TRAIN, X, Y
@@ -50,7 +51,7 @@ def test_the_quantile_of_a_group_is_that_of_its_scores_alone(models, estimator):
     np.testing.assert_array_equal(model.scores_, plain.scores_)
     np.testing.assert_array_equal(predict(model, X[TEST]), predict(plain, X[TEST]))
     quantiles = model.conformity_.quantiles([0.9])[:, 0]
-    order = model._split_calibration_rows(400, np.random.default_rng(0))[1]
+    order = split_rows(400, model.scale_share, np.random.default_rng(0))[1]
     for code, side in enumerate(("calm", "noisy")):
         of_side = model.conformity_.groups == code
         assert of_side.sum() == (SIDE[HELD_OUT][order] == side).sum()

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._estimators.base import BaseEpiBoost
 from epiboost._estimators.calibrated.groups import RowGroups, by_group
-from epiboost._estimators.calibrated.rows import CalibrationRows, n_calibration_rows, n_guarantee_rows
+from epiboost._estimators.calibrated.rows import CalibrationRows, require_rows, split_rows
 from epiboost._estimators.calibrated.scores import ConformityScores
-from epiboost._estimators.conformal import check_share, conformal_weight, min_rows_for_coverage
+from epiboost._estimators.conformal import check_share
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.saving import model_from_file
 from epiboost._estimators.training_rows import is_collection
@@ -86,7 +86,7 @@ class BaseCalibrated(UncertaintyModel):
         self.estimator_, rows = self._trained_model(rows, random)
         table = self.estimator_.schema_.transform(rows.X)
         posterior = self.estimator_.predict_posterior(CheckedTable(table))
-        for_scales, for_guarantee = self._split_calibration_rows(len(rows.y), random)
+        for_scales, for_guarantee = split_rows(len(rows.y), self.scale_share, random)
         self.row_groups_, codes = self._fit_groups(rows, table)
         codes = None if codes is None else codes[for_guarantee]
         scores = self._fit_scores(rows, posterior, for_scales)[for_guarantee]
@@ -225,11 +225,6 @@ class BaseCalibrated(UncertaintyModel):
             training.X, training.y, sample_weight=None if (training.weight == 1.0).all() else training.weight
         ), held_out
 
-    def _split_calibration_rows(self, n_samples: int, random: np.random.Generator) -> tuple[Integers, Integers]:
-        """Split the calibration rows at random: rows that fit the scales, and rows that give the guarantee."""
-        n_guarantee, order = n_guarantee_rows(n_samples, 1.0 - self.scale_share), random.permutation(n_samples)
-        return order[n_guarantee:], order[:n_guarantee]
-
     def _fit_groups(self, rows: CalibrationRows, table: AnyArray) -> tuple[RowGroups | None, Integers | None]:
         """Return the groups of the calibration rows and the code of each row; None without groups."""
         if rows.groups is None:
@@ -252,15 +247,8 @@ class BaseCalibrated(UncertaintyModel):
         lower : bool
             Whether quantiles of the negated scores are asked for.
         """
-        total = self.conformity_.total_weight
         for level, coverage in zip(levels.tolist(), coverages.tolist(), strict=True):
-            if (needed := min_rows_for_coverage(level)) > total and conformal_weight(total, level) > total:
-                n_calibration = n_calibration_rows(needed, 1.0 - self.scale_share)
-                message = (
-                    f"a coverage of {coverage} cannot be guaranteed: it needs {needed} rows beside those that fit the "
-                    f"scales, and there are {total:.15g}; calibrate with {n_calibration} rows in all"
-                )
-                raise ValueError(message)
+            require_rows(self.conformity_.total_weight, level, coverage, self.scale_share)
         return (self.conformity_.negated() if lower else self.conformity_).quantiles(levels)
 
     def _per_row(self, quantiles: Floats, groups: Column, table: AnyArray) -> Floats:

@@ -1,4 +1,4 @@
-"""Calibration rows: what `fit` of a calibrated model was given, and how the rows are divided."""
+"""Calibration rows: what `fit` of a calibrated model was given, how the rows are divided, and how many are needed."""
 
 import math
 import numbers
@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from epiboost._estimators.calibrated.groups import check_groups
+from epiboost._estimators.conformal import conformal_weight, min_rows_for_coverage
 from epiboost._inputs.sparse_table import is_sparse
 from epiboost._inputs.table import open_table
 from epiboost._inputs.weights import check_weights
@@ -82,6 +83,12 @@ class CalibrationRows:
         return self.take(np.flatnonzero(is_training)), self.take(np.flatnonzero(~is_training))
 
 
+def split_rows(n_samples: int, scale_share: float, random: np.random.Generator) -> tuple[Integers, Integers]:
+    """Split the calibration rows at random: rows that fit the scales, and rows that give the guarantee."""
+    n_guarantee, order = n_guarantee_rows(n_samples, 1.0 - scale_share), random.permutation(n_samples)
+    return order[n_guarantee:], order[:n_guarantee]
+
+
 def n_guarantee_rows(n_samples: int, share: float) -> int:
     """Return the number of rows that give the guarantee: about a share, one less than a multiple of 20 if possible.
 
@@ -110,3 +117,25 @@ def n_calibration_rows(needed: int, share: float) -> int:
     while n_guarantee_rows(n_samples, share) < needed:
         n_samples += 1
     return n_samples
+
+
+def require_rows(total: float, level: float, coverage: float, scale_share: float) -> None:
+    """Raise a ValueError if the rows that give the guarantee are too few for a coverage.
+
+    Parameters
+    ----------
+    total : float
+        Weight of the rows.
+    level : float
+        Level of the conformal quantile that the coverage needs.
+    coverage : float
+    scale_share : float
+        Share of the calibration rows that fit the scales.
+    """
+    if (needed := min_rows_for_coverage(level)) > total and conformal_weight(total, level) > total:
+        n_calibration = n_calibration_rows(needed, 1.0 - scale_share)
+        message = (
+            f"a coverage of {coverage} cannot be guaranteed: it needs {needed} rows beside those that fit the "
+            f"scales, and there are {total:.15g}; calibrate with {n_calibration} rows in all"
+        )
+        raise ValueError(message)
