@@ -2,13 +2,15 @@
 
 It follows the definitions, not the native code: rows are split with masks, histograms are sums, nothing is packed. To
 grow the same trees, the two must share the noise function and the rounding of gradients, which are written out in
-reference_noise.py and here; reference_monotone.py has the order of leaves under constraints.
+reference_noise.py and here. reference_leaves.py has the leaf values, reference_monotone.py their order under
+constraints.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from tests.support.reference_leaves import leaves_of, mean_gradient, neighbour_weight, sampled_weight, steps
 from tests.support.reference_monotone import in_order, leaf_boxes, pairs_in_order, sums_of_sets
 from tests.support.reference_noise import (
     COLUMNS,
@@ -16,7 +18,6 @@ from tests.support.reference_noise import (
     ROUNDING,
     SPLIT_SCORES,
     STRUCTURE,
-    SUBSAMPLE,
     bits,
     f32,
     noise_key,
@@ -212,18 +213,6 @@ def choose_leafwise_tree(scores):
     return features, thresholds, parents, leaf
 
 
-def leaves_of(bins, features, thresholds, parents):
-    """Return the leaf of each row in a tree."""
-    leaf = np.zeros(len(bins), dtype=int)
-    for split, (f, t) in enumerate(zip(features, thresholds, strict=True)):
-        above = bins[:, f] > t
-        if len(parents):
-            leaf[(leaf == parents[split]) & above] = split + 1
-        else:
-            leaf |= above.astype(int) << split
-    return leaf
-
-
 def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):  # noqa: PLR0915 (one step after the other)
     """Train one chain: F(t) = (1 - gamma * rate) F(t - 1) + rate * h(t); it begins with the trees of a given one.
 
@@ -294,35 +283,3 @@ def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):  # noqa:
         chain.parent.append(parents)
         chain.leaf.append(values)
     return chain
-
-
-def steps(recipe, gradient):
-    """Return the leaf values for mean gradients; a log standard deviation does not go up past the best of its leaf."""
-    values = -recipe.learning_rate * gradient
-    if recipe.objective == "normal":
-        best = 0.5 * np.log(np.maximum(1 - 2 * gradient[:, 1], 1.0))
-        values[:, 1] = np.where(values[:, 1] > 0, np.minimum(values[:, 1], best), values[:, 1])
-    return values
-
-
-def neighbour_weight(bins, weight):
-    """Return the weight of the other rows with the same bins; all but one copy of a row are among them."""
-    cell = np.cumsum(np.concatenate([[True], (bins[1:] != bins[:-1]).any(axis=1)])) - 1
-    return np.bincount(cell, weight)[cell] - np.minimum(weight, 1.0)
-
-
-def mean_gradient(gradient, total):
-    """Return the regularised mean gradient of a leaf; zero for an empty leaf."""
-    return np.where(total > 1e-20, gradient / np.maximum(total, 1e-20), 0.0)
-
-
-def sampled_weight(recipe, weight, keys, seed, tree):
-    """Return the weight of each row in this tree; a row of weight w is drawn about w times."""
-    if recipe.subsample == 1:
-        return weight
-    n_draws = np.clip(np.ceil(weight), 1, 64).astype(int)
-    n_drawn = np.zeros(len(weight), dtype=int)
-    for draw in range(n_draws.max()):
-        drawn = bits(noise_key(seed, tree, SUBSAMPLE, 0), keys + np.uint32((draw * 0x9E3779B9) & 0xFFFFFFFF))
-        n_drawn += (draw < n_draws) & (drawn < min(recipe.subsample * 2.0**32, 2.0**32 - 1))
-    return weight * n_drawn / n_draws
