@@ -11,6 +11,22 @@ from fuzz.runner import ROOT, run_cases
 SECONDS_BETWEEN_LINES = 10.0
 
 
+def _number(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        message = f"{number} is negative"
+        raise argparse.ArgumentTypeError(message)
+    return number
+
+
+def _positive(text: str) -> int:
+    number = _number(text)
+    if number == 0:
+        message = "it must be at least 1"
+        raise argparse.ArgumentTypeError(message)
+    return number
+
+
 def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
@@ -21,11 +37,11 @@ def parse() -> argparse.Namespace:
     names = [module.removeprefix("fuzz.") for module in CAMPAIGNS]
     parser.add_argument("campaigns", nargs="*", metavar="CAMPAIGN", help=f"default: all of {', '.join(names)}")
     parser.add_argument("--form", choices=("short", "usual", "long"), default="usual", help="how many cases")
-    parser.add_argument("--cases", type=int, help="number of cases, in place of a form's")
+    parser.add_argument("--cases", type=_positive, help="number of cases, in place of a form's")
     parser.add_argument("--minutes", type=float, help="stop each campaign after this time")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--case", type=int, help="run this case alone")
-    parser.add_argument("--jobs", type=int, default=2, help="number of processes")
+    parser.add_argument("--seed", type=_number, default=1)
+    parser.add_argument("--case", type=_number, help="run this case alone")
+    parser.add_argument("--jobs", type=_positive, default=2, help="number of processes")
     options = parser.parse_args()
     unknown = sorted(set(options.campaigns) - set(names))
     if unknown:
@@ -81,4 +97,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("interrupted; the next run goes on from here")

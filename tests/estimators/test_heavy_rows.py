@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from epiboost import EpiBoostRegressor
+from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._binning.bins import Bins
 from epiboost._boosting.out_of_fold import has_counts_of_targets, out_of_fold_plan
 
@@ -82,6 +82,88 @@ def test_values_heavier_than_a_bin_leave_no_value_without_a_bin():
     codes = Bins.fit(values, weight, 255).transform(values).ravel()
     assert codes.max() <= 255
     assert np.bincount(codes)[1:].max() <= 4
+
+
+def test_many_heavy_values_leave_bins_to_the_end_of_a_column():
+    random = np.random.default_rng(0)
+    lengths = random.gamma(2, 30, size=20_000)
+    minutes = np.where(random.random(20_000) < 0.9, lengths.round(), lengths)[:, np.newaxis]  # most are whole
+    assert (minutes > Bins.fit(minutes, np.ones(20_000), 255).borders[-1]).sum() < 50
+    tail = random.uniform(300, 400, size=5000)
+    values = np.concatenate([np.repeat(np.arange(200.0), 100), np.arange(200) + 0.5, tail])[:, np.newaxis]
+    assert (Bins.fit(values, np.ones(len(values)), 255).borders > 300).sum() > 40
+
+
+@pytest.mark.parametrize("max_bins", [2, 3, 255])
+def test_a_tiny_weight_beside_heavy_ones_makes_no_bin_too_many(max_bins):
+    values = np.arange(max_bins + 1.0)[:, np.newaxis]
+    weight = np.append(np.full(max_bins, 1e9), 1e-9)
+    bins = Bins.fit(values, weight, max_bins)
+    assert len(bins.borders) < max_bins
+    assert bins.transform(values).min() == 1
+
+
+@pytest.mark.parametrize(("engine", "share"), [("lightgbm", "60%"), ("catboost", "95%")])
+def test_libraries_that_learn_nothing_beside_a_heavy_row_refuse_it(engine, share):
+    pytest.importorskip(engine)
+    X, y = table()
+    model = EpiBoostRegressor(engine=engine, n_members=2, n_estimators=5, random_state=0)
+    with pytest.raises(ValueError, match=f"more than {share} of the weight; got 100.0%; make it lighter"):
+        model.fit(X, y, sample_weight=np.append(np.ones(N - 1), 1e6))
+    model.fit(X, y, sample_weight=np.append(np.ones(N - 1), 100.0))
+
+
+@pytest.mark.parametrize("weight", [1e3, 1e6, 1e9])
+def test_xgboost_learns_beside_a_heavy_row(weight):
+    pytest.importorskip("xgboost")
+    X, y = table()
+    model = EpiBoostRegressor(engine="xgboost", n_members=2, n_estimators=100, learning_rate=0.1, random_state=0)
+    model.fit(X, y, sample_weight=np.append(np.ones(N - 1), weight))
+    assert np.sqrt(np.mean((model.predict(X) - y) ** 2)) < 3 * NOISE
+    assert 0.3 * NOISE < np.sqrt(np.median(model.predict_uncertainty(X).data)) < 3 * NOISE
+
+
+@pytest.mark.parametrize("weight", [1e6, 1e9])
+def test_a_heavy_row_leaves_the_others_their_variance_without_folds(weight):
+    X, y = table()
+    model = EpiBoostRegressor(n_members=2, out_of_fold=0, random_state=0)
+    model.fit(X, y, sample_weight=np.append(np.ones(N - 1), weight))
+    assert 0.5 * NOISE < np.sqrt(np.median(model.predict_uncertainty(X).data)) < 3 * NOISE
+
+
+@pytest.mark.parametrize("engine", ["native", "lightgbm", "xgboost"])
+def test_subsamples_draw_copies_of_a_row_one_by_one(engine):
+    if engine != "native":
+        pytest.importorskip(engine)
+    random = np.random.default_rng(0)
+    X = random.integers(0, 4, size=(2000, 2)).astype(float)
+    truth = np.where(X[:, 0] >= 2, 0.9, np.where(X[:, 1] >= 2, 0.3, 0.02))
+    y = (random.random(2000) < truth).astype(int)
+    model = EpiBoostClassifier(engine=engine, ensemble="sgb", n_members=2, n_estimators=100, random_state=0)
+    found = model.fit(X, y).predict_proba(X)[:, 1]
+    assert np.abs(found - truth).max() < 0.12
+
+
+def test_folds_of_a_table_that_counts_targets_are_warned_of():
+    random = np.random.default_rng(0)
+    X = random.integers(0, 3, size=(500, 2)).astype(float)
+    y = (random.random(500) < 0.3).astype(int)
+    model = EpiBoostClassifier(n_members=5, n_estimators=5, random_state=0)
+    with pytest.warns(UserWarning, match="copies of a row leave together: out-of-fold chains will be wrong about it"):
+        model.set_params(out_of_fold=4).fit(X, y)
+    with pytest.raises(ValueError, match=r"set out_of_fold to a number of folds; the table counts"):
+        model.set_params(out_of_fold="auto", keep_folds=True).fit(X, y)
+
+
+def test_catboost_keeps_the_folds_that_correct_its_variance():
+    pytest.importorskip("catboost")
+    random = np.random.default_rng(0)
+    X = random.integers(0, 3, size=(400, 2))
+    rate = np.exp(0.5 * X[:, 0] - 0.3 * X[:, 1])
+    y = random.poisson(rate).astype(float)
+    model = EpiBoostRegressor(engine="catboost", n_members=5, n_estimators=60, categorical_features=[0, 1])
+    model.set_params(random_state=0).fit(X, y)
+    assert 0.6 < (model.predict_uncertainty(X).data / rate).mean() < 2.0
 
 
 def test_a_row_that_weighs_more_than_half_a_fold_is_left_out_by_no_chain():

@@ -2,7 +2,9 @@
 
 import os
 import stat
+import subprocess
 import sys
+import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -214,3 +216,22 @@ class TestStreams:
         put("/dev/stdout", b"content\n")
         sys.stdout.write("after\n")
         assert capfd.readouterr().out == "before\ncontent\nafter\n"
+
+
+@pytest.mark.parametrize("way", ["/dev//stdout", "//dev/stdout", "link", "link to a link"])
+def test_output_through_other_names_of_stdout_keeps_what_is_printed(tmp_path, way):
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    (tmp_path / "link to a link").symlink_to("link")
+    path = way if way.startswith("/") else tmp_path / way
+    code = """
+    import sys
+    from epiboost._files.atomic import atomic_write
+    print("before")
+    with atomic_write(sys.argv[1]) as file:
+        file.write(b"content\\n")
+    print("after")
+    """
+    with (tmp_path / "output").open("w") as output:
+        command = [sys.executable, "-c", textwrap.dedent(code), str(path)]
+        subprocess.run(command, stdout=output, check=True)
+    assert (tmp_path / "output").read_text() == "before\ncontent\nafter\n"

@@ -66,7 +66,7 @@ class Chain:
 def gradients(recipe, score, y, leave_one_out_mean):
     """Return gradients of the loss with respect to the score, shape (n, outputs)."""
     if recipe.objective == "normal":
-        z = (y - leave_one_out_mean) / np.exp(np.clip(score[:, 1], -10, 5))
+        z = (y - leave_one_out_mean) / np.exp(np.clip(score[:, 1], -10, 8))
         return np.stack([score[:, 0] - y, 0.5 - 0.5 * z**2], axis=1)
     if recipe.objective == "bernoulli":
         return (1 / (1 + np.exp(-score[:, 0])) - y)[:, None]
@@ -79,7 +79,7 @@ def noise_scale(recipe, score, output):
     """Return the scale of the Langevin noise of each row: the Fisher information to the power of -1/2."""
     if recipe.objective != "normal":
         return 1.0
-    return np.exp(np.clip(score[:, 1], -10, 5)) if output == 0 else np.sqrt(0.5)
+    return np.exp(np.clip(score[:, 1], -10, 8)) if output == 0 else np.sqrt(0.5)
 
 
 def score_noise(recipe, rows, tree):

@@ -20,6 +20,7 @@ from epiboost._boosting.step_sizes import StepSizes
 from epiboost._native import native
 from epiboost._typing import Floats
 
+_MAX_DRAWS = 64  # of one row, as in the native core
 _MAX_RESCALING = 1e15  # beyond it the first trees are lost to rounding errors
 
 
@@ -97,10 +98,17 @@ class LangevinObjective:
         return np.asarray(start + self.steps.decay**trees * raw.reshape(-1, len(start)).astype(np.float64))
 
     def _sampled_weight(self, tree: int) -> Floats:
-        """Return the weights of the rows, zero for those outside the tree's random subsample."""
-        weight = self.weight
+        """Return the weights of the rows in the tree's random subsample.
+
+        A row of weight w counts as w copies, each drawn with the same probability, up to a limit that bounds the cost.
+        """
         if self.spec.subsample >= 1.0:
-            return weight
+            return self.weight
         unused = 2 * len(self.rows.objective.start)  # an output number that has no noise
-        drawn = native().langevin_noise(self.spec.seed, tree, self.rows.keys, unused) < ndtri(self.spec.subsample)
-        return np.where(drawn, weight, 0.0)
+        limit, copies = ndtri(self.spec.subsample), np.clip(np.ceil(self.weight), 1, _MAX_DRAWS)
+        drawn = np.zeros(len(copies))
+        for copy in range(int(copies.max())):
+            rows = np.flatnonzero(copies > copy)
+            noise = native().langevin_noise(self.spec.seed, tree, self.rows.keys[rows], unused + 2 * copy)
+            drawn[rows] += noise < limit
+        return np.asarray(self.weight * drawn / copies)

@@ -165,7 +165,10 @@ def _folds(
     else:
         fold = _group_folds(y, groups, n_folds, n_classes)
     if len(np.unique(fold[fold != _NEVER])) < n_folds:
-        message = f"out_of_fold={n_folds} needs at least {n_folds} distinct rows or groups; {_remedy(n_folds)}"
+        message = (
+            f"out_of_fold={n_folds} needs at least {n_folds} distinct rows or groups, none of which weighs more than "
+            f"half a fold; {_remedy(n_folds)}"
+        )
         raise TooFewRowsError(message)
     return fold
 
@@ -242,10 +245,11 @@ def has_counts_of_targets(X: AnyArray, y: Floats, weight: Floats) -> bool:
     """
     row = content_ranks(X, y)
     copies = np.bincount(row, weight)[row]
-    if not weight[copies > 1.0].sum() > _MOST * weight.sum():  # the usual case
+    is_count = copies >= 2.0 * min(float(weight.min()), 1.0)  # at least two rows; a weight above one counts rows
+    if not weight[is_count].sum() > _MOST * weight.sum():  # the usual case
         return False
     cell = content_ranks(X, np.zeros_like(y))
-    is_count = (copies > 1.0) & (np.bincount(cell, weight)[cell] > copies)
+    is_count &= np.bincount(cell, weight)[cell] > copies
     return bool(weight[is_count].sum() > _MOST * weight.sum())
 
 
@@ -261,9 +265,8 @@ def _content_folds(distinct: Integers, y: Floats, weight: Floats, n_folds: int, 
     else:
         fold = distinct % n_folds
     copies = np.bincount(distinct, weight)
-    heavy = max(
-        0.5 * copies.sum() / n_folds, 2.0 * copies.mean()
-    )  # a fold may consist of one row that weighs as others
+    # A fold may consist of one row that weighs as much as others.
+    heavy = max(0.5 * copies.sum() / n_folds, 2.0 * copies.mean())
     fold[copies[distinct] > heavy] = _NEVER
     return fold
 

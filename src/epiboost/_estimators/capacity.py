@@ -51,8 +51,11 @@ def choose_capacity(
 
 
 def count_rows(data: Dataset) -> float:
-    """Return the number of rows, where a row of weight two counts twice; rows on a cluster have no weights here."""
-    return float(data.weight.sum()) if len(data.weight) else len(data.X)
+    """Return the number of rows, where a row of weight two counts twice; rows on a cluster have no weights here.
+
+    Weights below one on average do not count rows.
+    """
+    return max(float(data.weight.sum()), len(data.weight)) if len(data.weight) else len(data.X)
 
 
 def _may_be_leaf_wise(engine: Engine, data: Dataset, recipe: Recipe) -> bool:

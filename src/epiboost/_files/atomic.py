@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import IO
 
 _DRAFT = re.compile(r"\.epiboost-[0-9a-f]{32}\.draft")
-_OPEN_FILE = re.compile(r"/dev/(?:std(?P<name>out|err)|fd/(?P<number>\d+))|/proc/self/fd/(?P<own>\d+)")
+_OPEN_FILE = re.compile(r"//?dev/(?:std(?P<name>out|err)|fd/(?P<number>\d+))|//?proc/self/fd/(?P<own>\d+)")
+_MAX_LINKS = 40  # as in Linux
 _SAFE = os.O_NOFOLLOW | os.O_NONBLOCK  # no link that somebody planted is followed, and no pipe is waited for
 
 
@@ -59,7 +60,13 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
 
 def _descriptor(path: str | os.PathLike[str]) -> int | None:
     """Return the number of the open file of this process that a path names."""
-    named = _OPEN_FILE.fullmatch(os.fspath(path))
+    place = Path(os.fsdecode(path))
+    named = _OPEN_FILE.fullmatch(place.as_posix())
+    for _ in range(_MAX_LINKS):  # one at a time: the last link leads to the file that is open
+        if named is not None or not place.is_symlink():
+            break
+        place = place.parent / place.readlink()
+        named = _OPEN_FILE.fullmatch(place.as_posix())
     if named is None:
         return None
     return {"out": 1, "err": 2}[named["name"]] if named["name"] else int(named["number"] or named["own"])

@@ -37,8 +37,8 @@ def refused_column(rows: Table, names: Sequence[Any] | None) -> tuple[str, str]:
     return "X", "unknown"
 
 
-def inexact_numbers_error(name: object, error: Exception) -> ValueError:
-    """Return the error for a column of Arrow that cannot be cast to floats."""
+def inexact_numbers_error(name: object, error: Exception | str) -> ValueError:
+    """Return the error for a column of whole numbers that cannot be cast to floats."""
     message = (
         f"column {name!r} of X holds whole numbers above 2^53, which floats do not hold exactly ({error}); list an "
         "identifier in categorical_features or leave it out, and cast a quantity to float64"

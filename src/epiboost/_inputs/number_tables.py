@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from epiboost._inputs.column_kinds import listed
-from epiboost._inputs.inexact_values import refused_column, refusing_overflow
+from epiboost._inputs.inexact_values import inexact_numbers_error, refused_column, refusing_overflow
 from epiboost._typing import AnyArray, Table
 
 MAX_COLUMNS = 65_535  # split features are stored in 16 bits
+_MAX_EXACT = 2**53  # integers up to it are exact in double precision
 _TWO_AXES = 2
 
 
@@ -23,6 +24,7 @@ def check_numbers(table: Table, owner: str, names: Sequence[Any] | None = None) 
     """Return a table of numbers as floats; it may hold missing values."""
     if getattr(table, "ndim", 0) == _TWO_AXES and not table.shape[1]:
         refuse_no_columns(table.shape[0], owner)
+    _refuse_inexact(table, names)
     try:
         with np.errstate(invalid="ignore", over="ignore"):  # it adds up all values, maybe infinity of both signs
             numbers = check_array(
@@ -42,6 +44,20 @@ def check_numbers(table: Table, owner: str, names: Sequence[Any] | None = None) 
         raise ValueError(message) from None
     check_width(numbers.shape[1])
     return np.asarray(numbers)
+
+
+def _refuse_inexact(table: Table, names: Sequence[Any] | None) -> None:
+    """Raise an error for whole numbers that floats do not hold: different ones would become equal."""
+    if not isinstance(table, np.ndarray) or table.dtype.kind not in "iu" or table.ndim != _TWO_AXES or not table.size:
+        return
+    if table.max() <= _MAX_EXACT and table.min() >= -_MAX_EXACT:
+        return
+    values = table.astype(object)  # their comparison with floats is exact
+    inexact = (table.astype(np.float64).astype(object) != values).any(axis=0)
+    if inexact.any():
+        position = int(inexact.argmax())
+        column = position if names is None else names[position]
+        raise inexact_numbers_error(column, f"such as {int(np.abs(values[:, position]).max())}")
 
 
 def _unreadable_error(table: Table, names: Sequence[Any] | None, error: Exception) -> TypeError:

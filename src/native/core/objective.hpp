@@ -13,7 +13,7 @@ namespace epiboost {
 
 // Limits of the log standard deviation, of a target with standard deviation one. Its exponential and square stay finite.
 constexpr float min_log_std = -10.0f;
-constexpr float max_log_std = 5.0f;
+constexpr float max_log_std = 8.0f;
 
 constexpr float max_deviations = 1e9f;  // of a residual: its square times any weight is finite
 

@@ -38,9 +38,9 @@ class LeafValues {
 
     // Scales by powers of two so that every number is below 2^30, or 2^(30 + spare bits). Sums of all rows fit 64 bits.
     void set_scale(const Gradients& gradients) {
-        for (int k = 0; k < outputs_; ++k) scale_[k] = fixed_point(gradients.largest(k));
-        scale_[outputs_] = fixed_point(context_.largest_weight);
-        if (!noise_sums_.empty()) noise_scale_ = fixed_point(gradients.largest_noise());
+        for (int k = 0; k < outputs_; ++k) scale_[k] = fixed_point(gradients.largest(k), spare_bits_);
+        scale_[outputs_] = fixed_point(context_.largest_weight, spare_bits_);
+        if (!noise_sums_.empty()) noise_scale_ = fixed_point(gradients.largest_noise(), unused_bits(context_));
     }
 
     // Finds the leaves of this thread's rows and sums gradients and weights per leaf.
@@ -104,12 +104,17 @@ class LeafValues {
     static int spare_bits(const TrainingContext& context) {
         const std::span weights(context.target.weight.data(), context.table.rows);
         if (context.largest_weight < 1024.0f * std::max(1.0f, *std::ranges::min_element(weights))) return 0;
+        return unused_bits(context);
+    }
+
+    // Bits that a sum of 30 bits of each row leaves unused, of 63.
+    static int unused_bits(const TrainingContext& context) {
         return std::max(0, 32 - static_cast<int>(std::bit_width(context.table.rows)));
     }
 
-    float fixed_point(float largest) const {
+    static float fixed_point(float largest, int spare_bits) {
         if (!(largest > 0.0f)) return 1.0f;
-        return static_cast<float>(std::ldexp(1.0, std::min(29 + spare_bits_ - std::ilogb(largest), 120)));
+        return static_cast<float>(std::ldexp(1.0, std::min(29 + spare_bits - std::ilogb(largest), 120)));
     }
 
     // Adds this thread's rows to its sums.

@@ -18,7 +18,8 @@ import numpy as np
 from epiboost._boosting.objectives.base import Objective
 from epiboost._typing import Family, Floats
 
-_MIN_LOG_STD, _MAX_LOG_STD = -10.0, 5.0  # of the standardised target; as in the native core
+_MIN_LOG_STD, _MAX_LOG_STD = -10.0, 8.0  # of the standardised target; as in the native core
+_MAX_DEVIATIONS = 6.0  # a step at a learning rate of 0.1 then ends at the best of a leaf of such rows, not far past it
 _HALF_LOG_TAU = 0.5 * np.log(2.0 * np.pi)
 _CONSTANT_TARGET_SCALE = 1e-9  # relative to the value: the scale of a constant target must not be zero
 _MAX_SIZE = 1e150  # of mean and scale: squares of residuals and variances are finite
@@ -93,9 +94,13 @@ class Normal(Objective):
         return (y - self.location) / self.scale
 
     def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:
-        """Return the natural gradient (mean − y, ½ − ½ ((y − mean) / std)²), shape (n, 2)."""
+        """Return the natural gradient (mean − y, ½ − ½ ((y − mean) / std)²), shape (n, 2).
+
+        Residuals of more than six deviations count as six: libraries divide sums of gradients by sums of weights, which
+        for large residuals goes far past the best deviation.
+        """
         residual = y - scores[:, 0]
-        standardised = (residual + correction) * np.exp(-_log_std(scores))
+        standardised = np.clip((residual + correction) * np.exp(-_log_std(scores)), -_MAX_DEVIATIONS, _MAX_DEVIATIONS)
         return np.stack([-residual, 0.5 - 0.5 * np.square(standardised)], axis=1)
 
     def noise_scale(self, scores: Floats) -> Floats:

@@ -158,7 +158,8 @@ class EnsembleTraining:
         return TrainedEnsemble(trained, capacity, schema, chosen, rows.kept, n_rows, beginning, taken_off, n_scores)
 
     def _plan(self, rows: TrainingRows) -> OutOfFoldPlan | None:
-        options = OutOfFoldOptions(self.folds, self.keep_folds, rows.groups, rows.kept)
+        has_guard = "variance_guard" not in self.engine.capabilities.unsupported
+        options = OutOfFoldOptions(self.folds, self.keep_folds, rows.groups, rows.kept, has_guard)
         return plan_for(options, self.recipe, rows.data)
 
     def _hold_out(self, rows: TrainingRows) -> tuple[TrainingRows, TrainingRows]:

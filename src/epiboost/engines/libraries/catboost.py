@@ -146,6 +146,7 @@ class CatBoostEngine(LibraryEngine):
     name = "CatBoost"
     forest = CatBoostForest
     controls = ("", "", "")  # none of them has the same meaning
+    max_row_share = 0.95
 
     def _known_options(self) -> Options:
         return Options("CatBoost", reserved=_RESERVED, no_effect=_NO_EFFECT)

@@ -72,6 +72,8 @@ class LibraryEngine(abc.ABC):
     forest: ClassVar[type[BoosterForest]]
     controls: ClassVar[tuple[str, str, str]]
     """Options for groups of columns that may interact, the least sum of hessians, and the share of columns."""
+    max_row_share: ClassVar[float] = 1.0
+    """Largest share of the weight that one row, with its copies, may have: beyond it the library learns no other."""
 
     def __init__(self, *, n_jobs: int | None = None, **options: LibraryObject) -> None:
         self.n_jobs = n_jobs
@@ -86,6 +88,7 @@ class LibraryEngine(abc.ABC):
         library = library_module(self.library)
         threads = library_threads(self.library, thread_count(self.n_jobs))
         spec, rows = specs[0], learning_rows(data)
+        self._check_heaviest(float(rows.weight.max()) / rows.total)
         steps = self._steps(spec, rows)
         settings = {**self._settings(spec, steps, rows), **self._controls(spec), **self.options}
         with self._library_errors(library):
@@ -109,6 +112,14 @@ class LibraryEngine(abc.ABC):
             n_jobs=self.n_jobs,
             **self._extra_arrays(chains),
         )
+
+    def _check_heaviest(self, share: float) -> None:
+        if share > self.max_row_share:
+            message = (
+                f"{self.name} learns nothing about other rows if one row, with its copies, has more than "
+                f"{self.max_row_share:.0%} of the weight; got {share:.1%}; make it lighter, or use engine='native'"
+            )
+            raise ValueError(message)
 
     @contextmanager
     def _library_errors(self, library: ModuleType) -> Iterator[None]:

@@ -166,6 +166,7 @@ class LightGBMEngine(LibraryEngine):
     name = "LightGBM"
     forest = LightGBMForest
     controls = ("interaction_constraints", "min_sum_hessian_in_leaf", "feature_fraction")
+    max_row_share = 0.6  # it estimates the number of rows of a leaf by their weight, and a lighter row counts as none
 
     def _known_options(self) -> Options:
         known = library_module("lightgbm").basic._ConfigAliases._get_all_param_aliases()  # noqa: SLF001 (no public one)
@@ -294,7 +295,6 @@ class _GrowingChain:
 def _check_monotone(constraints: LibraryObject, categories: Sequence[int]) -> None:
     """Raise an error for constraints on categorical columns, with which LightGBM would end the process."""
     given = constraints.split(",") if isinstance(constraints, str) else constraints or ()
-    constrained = [column for column, direction in enumerate(given) if int(direction) and column in categories]
-    if constrained:
+    if constrained := [column for column, direction in enumerate(given) if int(direction) and column in categories]:
         message = f"monotone_constraints are for numbers; set those of the categorical columns {constrained} to 0"
         raise ValueError(message)
