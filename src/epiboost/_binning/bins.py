@@ -1,7 +1,8 @@
 """Quantile binning: one byte per value, bin 0 for missing values.
 
 Borders are midpoints of neighbouring values at quantiles of the weighted training rows, so that bins have about equal
-weight. A column with few distinct values gets one bin per value. Training depends on the order of values only.
+weight. A value that is heavier than a bin has one of its own, and the ends of a column have finer bins. A column with
+few distinct values gets one bin per value. Training depends on the order of values only.
 
 >>> import numpy as np
 >>> table = np.array([[1.0], [2.0], [np.nan], [4.0]])

@@ -38,7 +38,8 @@ struct Borders {
     }
 };
 
-// Borders of one column, at most max_bins - 1, that split its weight about evenly. Empty weights mean that all are one.
+// Borders of one column, at most max_bins - 1, that split its weight about evenly: heavy values have bins of
+// their own, and bins at the ends are finer. Empty weights mean that all are one.
 template <class Number>
 std::vector<double> quantile_borders(const StridedTable<Number>& table, std::size_t column, std::span<const double> weights,
                                      int max_bins);

@@ -104,8 +104,8 @@ struct TrainingContext {
         }
     }
 
-    // Rows are in canonical order, in which rows with the same bins follow each other. All but one copy of a row are among its
-    // neighbours.
+    // Rows are in canonical order, in which rows with the same bins follow each other, unless they have offsets or encoded
+    // categories: then some neighbours are not found. All but one copy of a row are among its neighbours.
     void weigh_neighbours() {
         std::vector<float> others(target.weight.size(), 0.0f);
         bool has_some = false;
