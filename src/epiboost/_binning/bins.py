@@ -63,8 +63,8 @@ class Bins:
     @classmethod
     def fit(cls, X: AnyArray, weight: Floats, max_bins: int, *, threads: int = 1) -> "Bins":
         """Find the borders that split each column's weight most evenly into at most ``max_bins`` bins."""
-        is_constant = bool((weight == weight[:1]).all())
-        return cls.of_columns(native().find_borders(X, np.empty(0) if is_constant else weight, max_bins, threads))
+        weights = np.empty(0) if are_ones(weight) else weight
+        return cls.of_columns(native().find_borders(X, weights, max_bins, threads))
 
     @classmethod
     def of_columns(cls, columns: Sequence[Floats]) -> "Bins":
@@ -122,6 +122,11 @@ class Bins:
     def transform(self, X: AnyArray, *, threads: int = 1) -> Bytes:
         """Return the bins of a table, shape (n, features)."""
         return native().bin_table(X, self.borders, self.offsets, threads)
+
+
+def are_ones(weight: Floats) -> bool:
+    """Return whether all weights are the same and count one row each; weights below one do not count copies."""
+    return bool((weight == np.minimum(weight[:1], 1.0)).all())
 
 
 @dataclass(frozen=True, slots=True)

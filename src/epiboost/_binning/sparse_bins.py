@@ -15,7 +15,7 @@ array([[1, 2],
 
 import numpy as np
 
-from epiboost._binning.bins import BinnedTable, Bins
+from epiboost._binning.bins import BinnedTable, Bins, are_ones
 from epiboost._inputs.sparse_table import SparseTable
 from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
@@ -38,8 +38,7 @@ def bin_sparse(table: SparseTable, weight: Floats, max_bins: int, borders: Bins 
 
 def fit_sparse(table: SparseTable, weight: Floats, max_bins: int) -> Bins:
     """Return the bins that `Bins.fit` finds for the dense table."""
-    is_constant = bool((weight == weight[:1]).all())
-    counted = np.ones(len(table)) if is_constant else weight
+    counted = np.ones(len(table)) if are_ones(weight) else weight
     is_exact = bool((counted == np.floor(counted)).all())
     columns = []
     for rows, numbers in table.columns():
