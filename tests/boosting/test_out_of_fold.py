@@ -289,6 +289,6 @@ def test_a_training_part_that_lacks_a_class_is_refused():
 
 def test_fewer_distinct_rows_than_folds_are_refused():
     with pytest.raises(
-        TooFewRowsError, match=r"needs at least 4 distinct rows or groups, none of which .* half a fold; use fewer folds"
+        TooFewRowsError, match=r"at least 4 distinct rows or groups, none of which .* half a fold; use fewer folds"
     ):
         out_of_fold_plan(4, X[np.arange(N) % 3], Y[np.arange(N) % 3], n_classes=0)
