@@ -75,10 +75,16 @@ def environment(package: Path, sanitizer: Sanitizer) -> dict[str, str]:
     path = os.pathsep.join([str(package), str(ROOT)])
     loaded = {}
     if sanitizer.library is not None:
-        where = ["g++", f"-print-file-name={sanitizer.library}"]
-        found = subprocess.run(where, capture_output=True, text=True, check=True)  # noqa: S603 (the compiler says it)
-        loaded = {"LD_PRELOAD": found.stdout.strip()}
+        # Also that of C++, which the sanitizer must find before it sees an exception.
+        loaded = {"LD_PRELOAD": " ".join(_path_of(library) for library in (sanitizer.library, "libstdc++.so"))}
     return {**os.environ, **sanitizer.settings, **loaded, "PYTHONPATH": path}
+
+
+def _path_of(library: str) -> str:
+    """Return where the compiler has a library."""
+    command = ["g++", f"-print-file-name={library}"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 (our own command)
+    return found.stdout.strip()
 
 
 def main() -> None:
