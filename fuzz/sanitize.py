@@ -31,11 +31,14 @@ class Sanitizer:
         Which must be loaded before Python, since Python itself is built without it.
     settings
         Environment of the runs.
+    tests
+        Which are run.
     """
 
     options: tuple[str, ...]
     library: str | None
     settings: dict[str, str]
+    tests: tuple[str, ...] = TESTS
 
 
 SANITIZERS = {
@@ -51,6 +54,7 @@ SANITIZERS = {
         ("-fsanitize=thread",),
         "libtsan.so",
         {"TSAN_OPTIONS": "halt_on_error=1:die_after_fork=0:ignore_noninstrumented_modules=1"},
+        ("tests/engines/native/test_determinism.py",),  # those of several threads; it is twenty times slower
     ),
 }
 
