@@ -103,19 +103,8 @@ def main() -> None:
     for name in options.names or SANITIZERS:
         print(f"{name} sanitizer", flush=True)
         settings = environment(build(name, SANITIZERS[name]), SANITIZERS[name])
-        tests = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-m",
-            "not slow",
-            "--ignore",
-            LIMITS,
-            *TESTS,
-        ]
+        options_of_tests = ["-q", "-p", "no:cacheprovider", "--capture=no", "-m", "not slow", "--ignore", LIMITS]
+        tests = [sys.executable, "-m", "pytest", *options_of_tests, *SANITIZERS[name].tests]
         _run(tests, settings)
         cases = ["--cases", str(options.cases), "--jobs", "1", "--seed", "7"]
         _run([sys.executable, "-m", "fuzz", "extremes", *cases], settings)
