@@ -183,7 +183,7 @@ def _with_instructions(instructions: str, run: Callable[[], Floats]) -> Floats:
 def _check_units(case: Case, exponent: int) -> None:
     factor = 2.0**exponent
     size = np.abs(case.y[case.y != 0.0])
-    if len(size) and not (size.min() / 1e15 > 1e-100 and size.max() < 1e100):
+    if not len(size) or not (size.min() / 1e15 > 1e-100 and size.max() < 1e100):  # zero has no unit
         return
     plain, scaled = case.parameters_of_rows(), replace(case, y=factor * case.y).parameters_of_rows()
     _require(np.array_equal(scaled[..., 0], factor * plain[..., 0]), f"means do not scale by {factor}")
