@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from epiboost._files.atomic import atomic_write
 from fuzz.runner import Outcome
 
 
@@ -37,9 +38,8 @@ class Record:
     def write(self, path: Path) -> None:
         """Write the record."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".draft")
-        draft.write_text(json.dumps(asdict(self), indent=1))
-        draft.replace(path)
+        with atomic_write(path) as file:
+            file.write(json.dumps(asdict(self), indent=1).encode())
 
 
 def read_record(path: Path) -> Record:

@@ -36,6 +36,7 @@ from typing import Any, Literal, TypeAlias
 import narwhals as nw
 import numpy as np
 
+from epiboost._inputs.inexact_values import MAX_EXACT
 from epiboost._typing import AnyArray, Column, Floats, Integers, LibraryObject
 
 Kind: TypeAlias = Literal["text", "number"]
@@ -44,7 +45,6 @@ Value: TypeAlias = str | int | float
 UNSEEN = -1.0
 """The code of a value that was not seen in training. Known values have codes from 0, a missing value has NaN."""
 
-_MAX_EXACT = 2**53  # integers below it are exact in double precision
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
 _DATES = "dates or durations; turn them into numbers, say days since a fixed day"
 
@@ -262,4 +262,4 @@ def _canonical_number(value: LibraryObject) -> int | float:
     if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
         return int(value)
     number = float(value)
-    return int(number) if number.is_integer() and abs(number) < _MAX_EXACT else number
+    return int(number) if number.is_integer() and abs(number) < MAX_EXACT else number

@@ -6,6 +6,9 @@ from typing import Any
 
 from epiboost._typing import Table
 
+MAX_EXACT = 2**53
+"""Whole numbers up to it are exact in double precision."""
+
 
 @contextmanager
 def refusing_overflow(what: str) -> Iterator[None]:

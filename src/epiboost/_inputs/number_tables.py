@@ -7,11 +7,10 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from epiboost._inputs.column_kinds import listed
-from epiboost._inputs.inexact_values import inexact_numbers_error, refused_column, refusing_overflow
+from epiboost._inputs.inexact_values import MAX_EXACT, inexact_numbers_error, refused_column, refusing_overflow
 from epiboost._typing import AnyArray, Table
 
 MAX_COLUMNS = 65_535  # split features are stored in 16 bits
-_MAX_EXACT = 2**53  # integers up to it are exact in double precision
 _TWO_AXES = 2
 
 
@@ -50,7 +49,7 @@ def _refuse_inexact(table: Table, names: Sequence[Any] | None) -> None:
     """Raise an error for whole numbers that floats do not hold: different ones would become equal."""
     if not isinstance(table, np.ndarray) or table.dtype.kind not in "iu" or table.ndim != _TWO_AXES or not table.size:
         return
-    if table.max() <= _MAX_EXACT and table.min() >= -_MAX_EXACT:
+    if table.max() <= MAX_EXACT and table.min() >= -MAX_EXACT:
         return
     values = table.astype(object)  # their comparison with floats is exact
     inexact = (table.astype(np.float64).astype(object) != values).any(axis=0)
