@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/compiler.hpp"
+
 namespace epiboost {
 
 // Finds the positions of distinct, non-negative keys. Dense keys are a direct table with one slot per number; other keys are
@@ -38,7 +40,8 @@ class KeyIndex {
 
     // Prefetches the slot of a key.
     void prefetch(std::int64_t key) const {
-        if (key >= 0 && (!is_dense_ || static_cast<std::size_t>(key) < slots_.size())) __builtin_prefetch(&slots_[hash_of(key)]);
+        const bool has_slot = key >= 0 && (!is_dense_ || static_cast<std::size_t>(key) < slots_.size());
+        if (has_slot) epiboost::prefetch(&slots_[hash_of(key)]);
     }
 
     std::int64_t count() const { return count_; }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/compiler.hpp"
 #include "core/elementary.hpp"
 
 namespace epiboost {
@@ -21,7 +22,7 @@ inline std::uint64_t splitmix64(std::uint64_t x) {
 }
 
 // The finaliser of MurmurHash3. Always inlined, as what calls it: loops over rows vectorise only then.
-inline __attribute__((always_inline)) std::uint32_t murmur3_mix(std::uint32_t x) {
+EPIBOOST_ALWAYS_INLINE std::uint32_t murmur3_mix(std::uint32_t x) {
     x ^= x >> 16;
     x *= 0x85ebca6bu;
     x ^= x >> 13;
@@ -47,11 +48,11 @@ struct NoiseKey {
         second = static_cast<std::uint32_t>(key >> 32);
     }
 
-    __attribute__((always_inline)) std::uint32_t bits(std::uint32_t row) const {
+    EPIBOOST_ALWAYS_INLINE std::uint32_t bits(std::uint32_t row) const {
         return murmur3_mix(murmur3_mix(row ^ first) + second);
     }
 
-    __attribute__((always_inline)) std::uint32_t more_bits(std::uint32_t bits) const {
+    EPIBOOST_ALWAYS_INLINE std::uint32_t more_bits(std::uint32_t bits) const {
         return murmur3_mix(bits + first) ^ second;
     }
 };

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstddef>
 
+#include "core/compiler.hpp"
+
 namespace epiboost {
 
 // A barrier that spins first, because the threads of a chain arrive within microseconds of each other, and then sleeps, so
@@ -40,9 +42,7 @@ class Barrier {
         }
         for (int spin = 0; spin < spins; ++spin) {
             if (phase_.load(std::memory_order_acquire) != phase) return;
-#if defined(__x86_64__)
-            __builtin_ia32_pause();
-#endif
+            pause_in_spin();
         }
         phase_.wait(phase, std::memory_order_acquire);
     }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/compiler.hpp"
 #include "core/problem.hpp"
 
 namespace epiboost {
@@ -250,7 +251,7 @@ void add_single_words(const HistogramInput<Layout>& cells, const Rows& rows, std
     for (std::size_t i = 0; i < count; ++i) {
         if (i < prefetch_end) {
             const std::uint8_t* later = cells.by_row + rows[i + prefetch_distance] * cells.row_bytes;
-            for (std::size_t f = 0; f < cells.columns; f += 64) __builtin_prefetch(later + f);
+            for (std::size_t f = 0; f < cells.columns; f += 64) prefetch(later + f);
         }
         const std::size_t row = rows[i];
         add_word<Stride>(cells.by_row + row * cells.row_bytes, cells.words[row], cells.columns,

@@ -10,9 +10,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/compiler.hpp"
 #include "core/problem.hpp"
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) || defined(_M_X64)
 #include <immintrin.h>
 #endif
 
@@ -22,7 +23,7 @@ namespace epiboost {
 inline std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t wanted) {
 #if defined(__AVX512BW__)
     return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(static_cast<char>(wanted)));
-#elif defined(__SSE2__)
+#elif defined(__SSE2__) || defined(_M_X64)
     std::uint64_t equal = 0;
     for (int part = 0; part < 4; ++part) {
         const __m128i sixteen = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + part * 16));
@@ -39,9 +40,8 @@ inline std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t wanted)
 
 // Sets a bit in the bytes of rows whose bin is above the threshold. This is a function so that __restrict applies: bytes may
 // alias anything otherwise.
-inline __attribute__((always_inline)) void mark_above(const std::uint8_t* __restrict bins, std::size_t stride,
-                                                      std::uint8_t threshold, std::uint8_t bit, std::size_t count,
-                                                      std::uint8_t* __restrict bytes) {
+EPIBOOST_ALWAYS_INLINE void mark_above(const std::uint8_t* __restrict bins, std::size_t stride, std::uint8_t threshold,
+                                       std::uint8_t bit, std::size_t count, std::uint8_t* __restrict bytes) {
     for (std::size_t i = 0; i < count; ++i) {
         const auto above = static_cast<std::uint8_t>(-static_cast<int>(bins[i * stride] > threshold));  // all bits or none
         bytes[i] = static_cast<std::uint8_t>(bytes[i] | (above & bit));

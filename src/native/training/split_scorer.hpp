@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/compiler.hpp"
 #include "training/context.hpp"
 #include "training/random_strength.hpp"
 #include "training/split.hpp"
@@ -53,8 +54,8 @@ class SplitScorer {
 
   private:
     // The rare case, out of the way of the usual one.
-    __attribute__((noinline)) void add_constrained(const typename Layout::Word* histogram, std::size_t feature,
-                                                   const Units& units, float* scores) {
+    EPIBOOST_NOINLINE void add_constrained(const typename Layout::Word* histogram, std::size_t feature, const Units& units,
+                                           float* scores) {
         const std::vector<int>& monotone = context_.recipe.monotone;
         const int outputs = context_.recipe.outputs;
         const std::int64_t least = context_.min_integer_weight;
