@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/processor.hpp"
+
 namespace nb = nanobind;
 
 namespace {
@@ -14,15 +16,8 @@ namespace {
 // Instruction sets of this machine that have a module, best first.
 std::vector<std::string> instruction_sets() {
     std::vector<std::string> sets;
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-        sets.emplace_back("avx512");
-    }
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma")) {
-        sets.emplace_back("avx2");
-    }
-#endif
+    if (epiboost::has_avx512()) sets.emplace_back("avx512");
+    if (epiboost::has_avx2()) sets.emplace_back("avx2");
     sets.emplace_back("portable");
     return sets;
 }
