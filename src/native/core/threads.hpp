@@ -12,9 +12,29 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace epiboost {
+
+// Threads that are joined at the end of the scope. (Not every standard library has std::jthread.)
+class JoinedThreads {
+  public:
+    explicit JoinedThreads(std::size_t most) { threads_.reserve(most); }
+    ~JoinedThreads() {
+        for (std::thread& thread : threads_) thread.join();
+    }
+    JoinedThreads(const JoinedThreads&) = delete;
+    JoinedThreads& operator=(const JoinedThreads&) = delete;
+
+    template <class Work>
+    void start(Work&& work) {
+        threads_.emplace_back(std::forward<Work>(work));
+    }
+
+  private:
+    std::vector<std::thread> threads_;
+};
 
 // Runs work(rank) for every rank below `threads`, rank 0 on the calling thread, and waits for all of them. Rethrows the
 // first exception. No rank begins before all threads have started: if one cannot be started, the others end without work,
@@ -34,15 +54,14 @@ void run_on_threads(int threads, const Work& work) {
     enum Gate : int { closed, open, cancelled };
     std::atomic<int> gate{closed};
     {
-        std::vector<std::jthread> others;
-        others.reserve(static_cast<std::size_t>(std::max(threads, 1)));
+        JoinedThreads others(static_cast<std::size_t>(std::max(threads, 1)));
         const auto set_gate = [&](Gate state) {
             gate.store(state, std::memory_order_release);
             gate.notify_all();
         };
         try {
             for (int rank = 1; rank < threads; ++rank) {
-                others.emplace_back([&, rank] {
+                others.start([&, rank] {
                     // Makes the C library allocate this thread's exception state now. It ends the process if it cannot,
                     // as when the thread's first exception is std::bad_alloc.
                     static_cast<void>(std::current_exception());
