@@ -20,7 +20,7 @@
 namespace epiboost {
 namespace {
 
-using Progress = nb::typed<nb::callable, void(long)>;
+using Progress = nb::typed<nb::callable, void(std::int64_t)>;
 using RoundDone = nb::typed<nb::callable, bool(int, nb::typed<nb::list, std::tuple<int, Result<float, 2>>>)>;
 using TrainedArrays =
     std::tuple<Result<std::uint16_t, 3>, Result<std::uint8_t, 3>, Result<std::uint8_t, 3>, Result<float, 4>,
@@ -217,7 +217,7 @@ TrainedArrays train_members(const std::vector<std::vector<const Sample*>>& sampl
     bool finished = false;
     {
         ReleasedGil gil;
-        TrainingMonitor monitor([&](long done) {
+        TrainingMonitor monitor([&](std::int64_t done) {
             return gil.hold(failure, [&] {
                 if (PyErr_CheckSignals() != 0) throw nb::python_error();
                 progress(done);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -12,11 +13,11 @@ namespace epiboost {
 // calling thread runs the callback (`poll`).
 class TrainingMonitor {
   public:
-    explicit TrainingMonitor(std::function<bool(long)> callback) : callback_(std::move(callback)) {}
+    explicit TrainingMonitor(std::function<bool(std::int64_t)> callback) : callback_(std::move(callback)) {}
 
     void tree_done() { done_.fetch_add(1, std::memory_order_relaxed); }
     bool stopped() const { return stop_.load(std::memory_order_relaxed); }
-    long done() const { return done_.load(std::memory_order_relaxed); }
+    std::int64_t done() const { return done_.load(std::memory_order_relaxed); }
 
     void poll() {
         const auto now = std::chrono::steady_clock::now();
@@ -28,8 +29,8 @@ class TrainingMonitor {
   private:
     static constexpr std::chrono::milliseconds interval{50};  // prompt for a person, rare enough to cost nothing
 
-    std::function<bool(long)> callback_;
-    std::atomic<long> done_{0};
+    std::function<bool(std::int64_t)> callback_;
+    std::atomic<std::int64_t> done_{0};
     std::atomic<bool> stop_{false};
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
