@@ -3,6 +3,7 @@
 // Scores are stored as G = F / c^t with c = 1 - gamma * learning_rate. One factor, `decay` = c^t, then shrinks all trees.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -109,7 +110,7 @@ inline double negative_log_likelihood(Objective objective, const Scores& scores,
         return margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
     }
     double top = scores.at(0, row);
-    for (int k = 1; k < outputs; ++k) top = std::fmax(top, scores.at(k, row));
+    for (int k = 1; k < outputs; ++k) top = std::max<double>(top, scores.at(k, row));  // std::fmax crashes GCC 12 on ARM
     double sum = 0.0;
     for (int k = 0; k < outputs; ++k) sum += std::exp(scores.at(k, row) - top);
     return top + std::log(sum) - scores.at(static_cast<int>(y), row);
