@@ -39,7 +39,7 @@ inline void follow_splits(const Columns& column, const std::uint8_t* threshold, 
             const std::uint8_t* __restrict bins = column(s, b);
             std::uint8_t* __restrict of_block = leaf + b * block;
             for (std::size_t i = 0; i < block; ++i) {
-                of_block[i] = (of_block[i] == from) & (bins[i] > limit) ? added : of_block[i];
+                of_block[i] = ((of_block[i] == from) & (bins[i] > limit)) ? added : of_block[i];
             }
         }
     }
