@@ -14,7 +14,7 @@ namespace epiboost {
 
 // Asks the processor to load the cache line of an address that will be read soon.
 EPIBOOST_ALWAYS_INLINE void prefetch(const void* address) {
-#if !defined(_MSC_VER)
+#if defined(__GNUC__) || defined(__clang__)
     __builtin_prefetch(address);
 #elif defined(_M_X64)
     _mm_prefetch(static_cast<const char*>(address), _MM_HINT_T0);
