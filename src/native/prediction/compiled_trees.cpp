@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "prediction/tree_evaluation.hpp"
 
 namespace epiboost {
 namespace {
@@ -23,8 +22,8 @@ float unit_for(float largest) {
 }
 
 std::int32_t to_integer(float value, float unit) {
-    constexpr long most = (1l << (value_bits - 1)) - 1;
-    return static_cast<std::int32_t>(std::clamp(std::lround(static_cast<double>(value) / unit), -most, most));
+    constexpr double most = (1 << (value_bits - 1)) - 1;
+    return static_cast<std::int32_t>(std::clamp(std::round(static_cast<double>(value) / unit), -most, most));
 }
 
 }  // namespace
@@ -59,6 +58,8 @@ void CompiledTrees::add_batch(const ForestArrays& forest, std::size_t first, std
         const Condition condition{forest.feature[i], forest.threshold[i]};
         const auto found = std::lower_bound(conditions.begin(), conditions.end(), condition);
         split.push_back(static_cast<std::uint32_t>(found - conditions.begin()));
+        feature.push_back(condition.feature);
+        threshold.push_back(static_cast<std::int8_t>(condition.threshold ^ 0x80));
     }
     const auto width = static_cast<std::size_t>(outputs);
     const float* leaf = forest.leaf.data() + first * leaves() * width;
@@ -68,16 +69,25 @@ void CompiledTrees::add_batch(const ForestArrays& forest, std::size_t first, std
     }
     for (const float most : largest) unit.push_back(unit_for(most));
     const float* units = unit.data() + unit.size() - width;
-    const std::size_t start = value.size();
-    for (std::size_t i = 0; i < trees * leaves() * width; ++i) value.push_back(to_integer(leaf[i], units[i % width]));
-    if (!uses_register_lookup(*this)) return;
-    halves.resize(halves.size() + trees * width);
-    Halves* added = halves.data() + halves.size() - trees * width;
-    for (std::size_t i = 0; i < trees * leaves() * width; ++i) {
-        Halves& table = added[i / (leaves() * width) * width + i % width];
-        const std::size_t leaf_number = i / width % leaves();
-        table.upper[leaf_number] = static_cast<std::int16_t>(value[start + i] >> half_bits);
-        table.lower[leaf_number] = static_cast<std::int16_t>(value[start + i] & ((1 << half_bits) - 1));
+    for (std::size_t tree = 0; tree < trees; ++tree) add_leaf_values(leaf + tree * leaves() * width, units);
+}
+
+// Adds the values of one tree, of shape (leaves, outputs), in all layouts that are used.
+void CompiledTrees::add_leaf_values(const float* leaf, const float* units) {
+    const auto width = static_cast<std::size_t>(outputs);
+    if (uses_tables()) table.resize(table.size() + width);
+    LeafTable* tables = table.data() + table.size() - (uses_tables() ? width : 0);
+    std::vector<std::int32_t> value(std::max(lanes(), std::size_t{2}), 0);
+    for (std::size_t number = 0; number < leaves(); ++number) {
+        for (std::size_t k = 0; k < width; ++k) {
+            value[k] = to_integer(leaf[number * width + k], units[k]);
+            if (uses_tables()) tables[k].set(number, value[k]);
+        }
+        if (outputs <= 2) {
+            word.push_back(packed_word(value[0], value[1]));
+        } else {
+            lane.insert(lane.end(), value.begin(), value.end());
+        }
     }
 }
 

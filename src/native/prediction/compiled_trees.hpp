@@ -11,18 +11,15 @@
 #include <vector>
 
 #include "core/problem.hpp"
+#include "prediction/leaf_tables.hpp"
 
 namespace epiboost {
 
-constexpr std::size_t trees_per_batch = 16;  // sums of 16 twelve-bit halves fit 16 bits
-constexpr int value_bits = 24;               // of an integer leaf value, including its sign: as exact as single precision
-constexpr int half_bits = value_bits / 2;
-
-// Leaf values of one output of a tree of depth at most six, in the layout of register lookups.
-struct alignas(64) Halves {
-    std::int16_t upper[64] = {};
-    std::int16_t lower[64] = {};
-};
+#if defined(__AVX2__) || defined(__AVX512BW__)
+constexpr std::size_t lanes_at_once = 8;  // outputs that are one vector, if there are more than two
+#else
+constexpr std::size_t lanes_at_once = 4;
+#endif
 
 // Arrays of a trained forest. Leaf values include the shrinkage by later trees of their segment.
 struct ForestArrays {
@@ -66,6 +63,9 @@ struct CompiledTrees {
     explicit CompiledTrees(const ForestArrays& forest);
 
     bool is_symmetric() const { return parent.empty(); }
+    // Whether leaf values are looked up in registers.
+    bool uses_tables() const { return has_leaf_tables && leaves() <= max_table_leaves && outputs <= max_table_outputs; }
+    std::size_t lanes() const { return (static_cast<std::size_t>(outputs) + lanes_at_once - 1) / lanes_at_once * lanes_at_once; }
     std::size_t leaves() const { return is_symmetric() ? std::size_t{1} << splits : static_cast<std::size_t>(splits) + 1; }
 
     std::size_t members;
@@ -77,13 +77,17 @@ struct CompiledTrees {
     std::vector<TreeBatch> batches;
     std::vector<float> unit;           // (batches, outputs)
     std::vector<std::uint32_t> split;  // (trees, splits): indices of conditions
+    std::vector<std::uint16_t> feature;   // (trees, splits)
+    std::vector<std::int8_t> threshold;   // (trees, splits), less 128: see prediction/strip.hpp
     std::vector<std::uint8_t> parent;  // (trees, splits); empty for symmetric trees
     std::vector<Child> child;          // (trees, splits); empty for symmetric trees
-    std::vector<std::int32_t> value;   // (trees, leaves, outputs)
-    std::vector<Halves> halves;        // (trees, outputs); empty without register lookups
+    std::vector<std::int64_t> word;    // (trees, leaves): both outputs; empty if there are more than two
+    std::vector<std::int32_t> lane;    // (trees, leaves, lanes): more outputs, padded with zeros
+    std::vector<LeafTable> table;      // (trees, outputs); empty if values are not looked up in registers
 
   private:
     void add_batch(const ForestArrays& forest, std::size_t first, std::size_t trees);
+    void add_leaf_values(const float* leaf, const float* unit);
     void add_children(const std::uint8_t* parent);
 };
 

@@ -30,7 +30,7 @@ void bin_strip(const StridedTable<Number>& table, const std::vector<BorderIndex>
         const std::size_t end = std::min(begin + block, count);
         for (std::size_t column = 0; column < table.columns; ++column) {
             const auto find_bin = [&](double value) { return borders[column].bin_of(value); };
-            for (std::size_t i = begin; i < end; ++i) strip.bin(i, column) = bin_in(table, first + i, column, find_bin);
+            for (std::size_t i = begin; i < end; ++i) strip.set_bin(i, column, bin_in(table, first + i, column, find_bin));
         }
     }
 }
@@ -91,15 +91,14 @@ void evaluate_member(const CompiledTrees& trees, const Link& link, std::size_t m
 template <class Number>
 void predict_strips(const StridedTable<Number>& table, const std::vector<BorderIndex>& borders, const CompiledTrees& trees,
                     const Link& link, ChainRange chains, int threads, double* parameters, const Poll& poll) {
-    const std::size_t share = (table.rows / static_cast<std::size_t>(std::max(threads, 1)) + 1) / (2 * block) + 1;
-    const std::size_t step = std::min(strip_rows, share * 2 * block);  // small tables too are shared by all threads
+    const std::size_t share = (table.rows / static_cast<std::size_t>(std::max(threads, 1)) + 1) / block + 1;
+    const std::size_t step = std::min(strip_rows, share * block);  // small tables too are shared by all threads
     parallel_for(table.rows, step, threads, poll, [&](std::size_t first, std::size_t last) {
         const std::size_t count = last - first;
         Strip strip(trees, table.columns);
         std::vector<double> running(static_cast<std::size_t>(trees.outputs) * strip_rows);
-        strip.blocks = (count + 2 * block - 1) / (2 * block) * 2;
+        strip.blocks = (count + block - 1) / block;
         bin_strip(table, borders, first, count, strip);
-        prepare(trees, strip);
         const auto add = [&](std::size_t batch) { add_batch(trees, batch, strip); };
         for (std::size_t i = 0; i < chains.count; ++i) {
             evaluate_member(trees, link, chains.first + i, table.rows, first, count, strip_rows, add, strip.sums, running,

@@ -1,0 +1,87 @@
+// Finds the leaves of all rows of a strip in a batch of trees.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/leaves.hpp"
+#include "core/problem.hpp"
+#include "prediction/compiled_trees.hpp"
+#include "prediction/strip.hpp"
+
+#if defined(__AVX512BW__) || defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace epiboost {
+
+// Leaf indices in a symmetric tree: bit d is set where the row's bin is above the threshold of level d.
+template <int Depth>
+void find_symmetric(const CompiledTrees& trees, std::size_t tree, const Strip& strip, std::uint8_t* __restrict leaf) {
+    const std::uint16_t* feature = trees.feature.data() + tree * Depth;
+    const std::int8_t* limit = trees.threshold.data() + tree * Depth;
+    const std::int8_t* column[Depth];
+    for (int d = 0; d < Depth; ++d) column[d] = strip.column(0, feature[d]);
+    const std::size_t block_bytes = strip.columns * block;
+#if defined(__AVX512BW__)
+    // The difference of threshold and bin, with saturation, is negative where the bin is above. Its sign is put in front of the
+    // bits of the lower levels.
+    const __m512i sign = _mm512_set1_epi8(static_cast<char>(0x80));
+    __m512i threshold[Depth];
+    for (int d = 0; d < Depth; ++d) threshold[d] = _mm512_set1_epi8(limit[d]);
+    for (std::size_t b = 0; b < strip.blocks; ++b) {
+        __m512i bits = _mm512_setzero_si512();
+        for (int d = 0; d < Depth; ++d) {
+            const __m512i below = _mm512_subs_epi8(threshold[d], _mm512_load_si512(column[d] + b * block_bytes));
+            constexpr int select = 0xca;  // the second where the first is set, else the third
+            bits = _mm512_ternarylogic_epi64(sign, below, _mm512_srli_epi16(bits, 1), select);
+        }
+        _mm512_store_si512(leaf + b * block, _mm512_srli_epi16(bits, 8 - Depth));
+    }
+#elif defined(__AVX2__)
+    __m256i threshold[Depth];
+    for (int d = 0; d < Depth; ++d) threshold[d] = _mm256_set1_epi8(limit[d]);
+    for (std::size_t b = 0; b < strip.blocks; ++b) {
+        __m256i index[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+        for (int d = Depth - 1; d >= 0; --d) {
+            const auto* bins = reinterpret_cast<const __m256i*>(column[d] + b * block_bytes);
+            for (int half = 0; half < 2; ++half) {  // a comparison gives -1 or 0
+                const __m256i above = _mm256_cmpgt_epi8(_mm256_load_si256(bins + half), threshold[d]);
+                index[half] = _mm256_sub_epi8(_mm256_add_epi8(index[half], index[half]), above);
+            }
+        }
+        _mm256_store_si256(reinterpret_cast<__m256i*>(leaf + b * block), index[0]);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(leaf + b * block) + 1, index[1]);
+    }
+#else
+    for (std::size_t b = 0; b < strip.blocks; ++b) {
+        find_leaves([&](int d) { return column[d] + b * block_bytes; }, limit, Depth, leaf + b * block);
+    }
+#endif
+}
+
+inline void find_in_tree(const CompiledTrees& trees, std::size_t tree, const Strip& strip, std::uint8_t* leaf) {
+    if (!trees.is_symmetric()) {
+        const std::size_t first = tree * static_cast<std::size_t>(trees.splits);
+        const auto column = [&](int s, std::size_t b) { return strip.column(b, trees.feature[first + static_cast<std::size_t>(s)]); };
+        return follow_splits(column, trees.threshold.data() + first, trees.parent.data() + first, trees.splits, strip.blocks, leaf);
+    }
+    switch (trees.splits) {
+        case 1: return find_symmetric<1>(trees, tree, strip, leaf);
+        case 2: return find_symmetric<2>(trees, tree, strip, leaf);
+        case 3: return find_symmetric<3>(trees, tree, strip, leaf);
+        case 4: return find_symmetric<4>(trees, tree, strip, leaf);
+        case 5: return find_symmetric<5>(trees, tree, strip, leaf);
+        case 6: return find_symmetric<6>(trees, tree, strip, leaf);
+        case 7: return find_symmetric<7>(trees, tree, strip, leaf);
+        default: return find_symmetric<8>(trees, tree, strip, leaf);
+    }
+}
+
+inline void find_leaf_indices(const CompiledTrees& trees, const CompiledTrees::TreeBatch& batch, Strip& strip) {
+    for (std::size_t tree = 0; tree < batch.trees; ++tree) {
+        find_in_tree(trees, batch.first + tree, strip, strip.leaves[tree].of_row);
+    }
+}
+
+}  // namespace epiboost

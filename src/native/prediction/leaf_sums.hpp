@@ -1,0 +1,102 @@
+// Sums the values of the leaves that rows fall into, over a batch of trees, without vector instructions of its own.
+//
+// One or two outputs are one 64-bit word per leaf. More outputs are lanes of 32 bits, which the compiler adds as vectors. Eight
+// rows are summed side by side, in registers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/problem.hpp"
+#include "prediction/compiled_trees.hpp"
+#include "prediction/leaf_tables.hpp"
+#include "prediction/strip.hpp"
+
+namespace epiboost {
+
+constexpr std::size_t rows_at_once = 8;
+
+// Adds the integers of the rows of a block, in units of the batch, to their sums.
+template <class Integers>
+inline void add_in_units(const Integers& of, float unit, float* __restrict sums) {
+    for (std::size_t i = 0; i < block; ++i) sums[i] += static_cast<float>(of(i)) * unit;
+}
+
+// Sums the words of eight rows. The sums are named, because a compiler would vectorise an array of them, which is slower.
+inline void sum_eight_rows(const std::int64_t* word, std::size_t leaves, const std::uint8_t* leaf, std::size_t count,
+                           std::int64_t* sums) {
+    std::int64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
+    for (std::size_t tree = 0; tree < count; ++tree, word += leaves, leaf += strip_rows) {
+        a += word[leaf[0]];
+        b += word[leaf[1]];
+        c += word[leaf[2]];
+        d += word[leaf[3]];
+        e += word[leaf[4]];
+        f += word[leaf[5]];
+        g += word[leaf[6]];
+        h += word[leaf[7]];
+    }
+    sums[0] = a;
+    sums[1] = b;
+    sums[2] = c;
+    sums[3] = d;
+    sums[4] = e;
+    sums[5] = f;
+    sums[6] = g;
+    sums[7] = h;
+}
+
+inline void add_words(const CompiledTrees& trees, std::size_t number, Strip& strip) {
+    const auto [first, count] = trees.batches[number];
+    const std::size_t leaves = trees.leaves();
+    const float* unit = trees.unit.data() + number * static_cast<std::size_t>(trees.outputs);
+    for (std::size_t b = 0; b < strip.blocks; ++b) {
+        std::int64_t words[block];
+        for (std::size_t i = 0; i < block; i += rows_at_once) {
+            const std::uint8_t* leaf = strip.leaves[0].of_row + b * block + i;
+            sum_eight_rows(trees.word.data() + first * leaves, leaves, leaf, count, words + i);
+        }
+        float* sums = strip.sums.data() + b * block;
+        add_in_units([&](std::size_t i) { return UnpackedWord(words[i]).first; }, unit[0], sums);
+        if (trees.outputs < 2) continue;
+        add_in_units([&](std::size_t i) { return UnpackedWord(words[i]).second; }, unit[1], sums + strip_rows);
+    }
+}
+
+inline void add_lanes(const CompiledTrees& trees, std::size_t number, Strip& strip) {
+    const auto [first, count] = trees.batches[number];
+    const std::size_t lanes = trees.lanes();
+    const auto outputs = static_cast<std::size_t>(trees.outputs);
+    for (std::size_t b = 0; b < strip.blocks; ++b) {
+        for (std::size_t lane = 0; lane < outputs; lane += lanes_at_once) {
+            std::int32_t integers[block][lanes_at_once];
+            for (std::size_t i = 0; i < block; i += rows_at_once) {
+                std::int32_t sum[rows_at_once][lanes_at_once] = {};
+                const std::int32_t* value = trees.lane.data() + first * trees.leaves() * lanes + lane;
+                for (std::size_t tree = 0; tree < count; ++tree, value += trees.leaves() * lanes) {
+                    const std::uint8_t* leaf = strip.leaves[tree].of_row + b * block + i;
+                    for (std::size_t r = 0; r < rows_at_once; ++r) {
+                        for (std::size_t k = 0; k < lanes_at_once; ++k) sum[r][k] += value[leaf[r] * lanes + k];
+                    }
+                }
+                for (std::size_t r = 0; r < rows_at_once; ++r) {
+                    for (std::size_t k = 0; k < lanes_at_once; ++k) integers[i + r][k] = sum[r][k];
+                }
+            }
+            for (std::size_t k = 0; k < lanes_at_once && lane + k < outputs; ++k) {
+                add_in_units([&](std::size_t i) { return integers[i][k]; }, trees.unit[number * outputs + lane + k],
+                             strip.sums.data() + (lane + k) * strip_rows + b * block);
+            }
+        }
+    }
+}
+
+inline void add_leaf_values(const CompiledTrees& trees, std::size_t number, Strip& strip) {
+    if (trees.outputs <= 2) {
+        add_words(trees, number, strip);
+    } else {
+        add_lanes(trees, number, strip);
+    }
+}
+
+}  // namespace epiboost

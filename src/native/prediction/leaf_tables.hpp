@@ -1,0 +1,62 @@
+// Integer leaf values in the layouts that the instruction sets look up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace epiboost {
+
+constexpr std::size_t trees_per_batch = 16;  // sums of 16 twelve-bit halves, or of 16 bytes, fit 16 bits
+constexpr int value_bits = 24;               // of an integer leaf value, including its sign: as exact as single precision
+constexpr int half_bits = value_bits / 2;
+constexpr std::size_t max_table_leaves = 64;  // of trees whose leaf values are looked up in registers
+
+// Values of one output of a tree with at most 64 leaves: halves of twelve bits for AVX-512.
+struct alignas(64) HalfTable {
+    std::int16_t upper[max_table_leaves] = {};
+    std::int16_t lower[max_table_leaves] = {};
+
+    void set(std::size_t leaf, std::int32_t value) {
+        upper[leaf] = static_cast<std::int16_t>(value >> half_bits);
+        lower[leaf] = static_cast<std::int16_t>(value & ((1 << half_bits) - 1));
+    }
+};
+
+// The same as bytes, for NEON. The highest byte is plus 128, so that all are unsigned.
+struct alignas(64) ByteTable {
+    std::uint8_t plane[3][max_table_leaves] = {};
+
+    void set(std::size_t leaf, std::int32_t value) {
+        for (int p = 0; p < 3; ++p) plane[p][leaf] = static_cast<std::uint8_t>(value >> (8 * p));
+        plane[2][leaf] ^= 0x80;
+    }
+};
+
+#if defined(__AVX512BW__)
+using LeafTable = HalfTable;
+constexpr bool has_leaf_tables = true;
+constexpr int max_table_outputs = 1024;
+#elif defined(__ARM_NEON)
+using LeafTable = ByteTable;
+constexpr bool has_leaf_tables = true;
+constexpr int max_table_outputs = 2;  // more are faster as lanes
+#else
+using LeafTable = ByteTable;
+constexpr bool has_leaf_tables = false;
+constexpr int max_table_outputs = 0;
+#endif
+
+// Values of both outputs of a leaf in one word, whose sums are the sums of both.
+inline std::int64_t packed_word(std::int32_t first, std::int32_t second) {
+    return static_cast<std::int64_t>(second) * (std::int64_t{1} << 32) + first;
+}
+
+struct UnpackedWord {
+    std::int32_t first;
+    std::int32_t second;
+
+    explicit UnpackedWord(std::int64_t sum)
+        : first(static_cast<std::int32_t>(sum)), second(static_cast<std::int32_t>((sum - first) >> 32)) {}
+};
+
+}  // namespace epiboost
