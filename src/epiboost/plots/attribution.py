@@ -8,9 +8,9 @@ import numpy as np
 
 from epiboost._typing import AnyArray, Estimator, Floats, Table
 from epiboost.explain import Attribution, Explained, Groups, attribute
-from epiboost.plots.attribution_labels import caution_below, check_drawable, legend_above, measure_label, short
+from epiboost.plots.attribution_labels import caution_below, check_drawable, measure_label, short
 from epiboost.plots.base import Display
-from epiboost.plots.style import BLUE, GREY, ORANGE, hide_spines
+from epiboost.plots.style import BLUE, GREY, ORANGE, hide_spines, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
