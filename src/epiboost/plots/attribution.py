@@ -102,6 +102,7 @@ class AttributionDisplay(Display):
             self.points_.append(points)
         self.ax_.set_yticks(range(len(drawn)), [short(found.feature_names[feature]) for feature in drawn])
         self.ax_.set(ylim=(len(drawn) - 0.5, -0.5), xlabel=caution_below(f"added to {measure_label(found)}", found))
+        self.ax_.locator_params(axis="x", nbins=6)  # small numbers have long labels
         for label, colour in (("low value of the feature", BLUE), ("high value", ORANGE), ("category", GREY)):
             self.ax_.scatter([], [], c=colour, s=_POINT_SIZE, label=label)
         legend_above(self.ax_)
