@@ -104,7 +104,8 @@ $(VENV)/.bench: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
 
-$(VENV)/.docs: $(VENV)/.tools
+# After the package, so that two runs of pip do not meet in `make -j`.
+$(VENV)/.docs: $(VENV)/.tools | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 

@@ -1,11 +1,19 @@
-"""Draws the pictures of docs/uncertainty-in-use.md and docs/explain.md: python docs/pictures.py [folder]."""
+"""Draws pictures of the tour, of the uncertainties in use and of explanations: python docs/pictures.py [folder]."""
 
+import contextlib
+import os
+import re
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from PIL import Image
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost.datasets import make_heart, make_spiral
@@ -21,13 +29,49 @@ from epiboost.plots import (
 )
 from epiboost.plots.style import ORANGE
 
+TOUR = Path(__file__).with_name("tour.md")
 DOTS_PER_INCH = 110
+COLOURS = 64
+"""Size of the palette of the tour's pictures: they take a third of the bytes and look the same."""
+FIRST_SCREEN = (880, 1030)
+"""Width and height of what is shown of the report, in pixels."""
 
 
 def panels(count: int) -> tuple[Figure, list]:
     """Return a figure and its axes, side by side."""
     figure = Figure(figsize=(4.8 * count, 4.0), layout="constrained")
     return figure, list(np.ravel(figure.subplots(1, count)))
+
+
+def tour_pictures(folder: Path) -> None:
+    """Run the code of the tour; a picture shows the figure that the code above it draws, or the report."""
+    plt.switch_backend("agg")
+    session = {}
+    with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
+        for code, name in re.findall(r"(?ms)^```python\n(.*?)^```$|\]\((tour_\w+\.png)\)", TOUR.read_text()):
+            picture = Path(scratch) / name
+            if code:
+                exec(code, session)  # noqa: S102 (our own page)
+                continue
+            if plt.get_fignums():
+                plt.gcf().savefig(picture, dpi=DOTS_PER_INCH)
+                plt.close("all")
+            elif not photograph(Path(scratch) / "report.html", picture):
+                print(f"{name} is not renewed: no Chromium is installed")
+                continue
+            Image.open(picture).convert("RGB").quantize(COLOURS).save(folder / name, optimize=True)
+
+
+def photograph(page: Path, picture: Path) -> bool:
+    """Save the first screen of an HTML page; return whether there is a browser to do so."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        return False
+    options = ["--headless", "--disable-gpu", "--hide-scrollbars", "--window-size={},{}".format(*FIRST_SCREEN)]
+    options += [f"--user-data-dir={page.parent / 'browser'}", f"--screenshot={picture}"]
+    options += ["--no-sandbox"] if os.geteuid() == 0 else []
+    subprocess.run([browser, *options, page.as_uri()], check=True, capture_output=True)  # noqa: S603 (our own page)
+    return True
 
 
 def spiral_pictures(folder: Path) -> None:
@@ -88,6 +132,7 @@ def explain_picture(folder: Path) -> None:
 
 if __name__ == "__main__":
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    tour_pictures(target.resolve())
     spiral_pictures(target)
     domain_pictures(target)
     calibration_picture(target)

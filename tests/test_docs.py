@@ -6,17 +6,16 @@ import pkgutil
 import re
 import runpy
 import warnings
-from pathlib import Path
 
+import matplotlib.pyplot as plt
+import pandas as pd
 import pytest
 
 import epiboost
 from epiboost.decisions import TargetNotMetWarning
 from epiboost.engines import engine_names, unregister_engine
+from tests.support.documentation import DOCS, PAGES, ROOT, blocks_of, prose_of
 
-ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
-README = ROOT / "README.md"
 CONTINUED = ("explain", "report")  # continue the session of the quickstart
 SMALLER = (  # of the quickstart, before another page continues it
     ("EpiBoostRegressor(random_state=0)", "EpiBoostRegressor(n_members=3, n_estimators=100, random_state=0)"),
@@ -27,10 +26,16 @@ LOCAL_CLUSTER = 'Client(n_workers=1, threads_per_worker=1, processes=False, dash
 SMALL = "n_members=2, n_estimators=20"
 REPLACED = {  # what a reader has and a test has not: a cluster, and time
     "README": (("make_heart(", "make_heart(30, "),),
+    "coming-from": (
+        ("NGBRegressor()", "NGBRegressor(n_estimators=5, verbose=False)"),
+        ("RandomForestRegressor()", "RandomForestRegressor(5)"),
+        ("verbose=0)", "verbose=0, iterations=20)"),
+    ),
     "dask": (
         ('Client("scheduler:8786")', LOCAL_CLUSTER),
         ('n_jobs="dask"', f'n_jobs="dask", {SMALL}'),
         ('engine="xgboost"', f'engine="xgboost", {SMALL}'),
+        ("/shared/", ""),
     ),
     "engines": (
         ('engine="lightgbm"', f'engine="lightgbm", {SMALL}'),
@@ -39,30 +44,23 @@ REPLACED = {  # what a reader has and a test has not: a cluster, and time
     ),
 }
 PACKAGES = {  # that a page needs beside those of the tests
+    "coming-from": ("catboost", "mapie", "ngboost"),
     "dask": ("distributed", "xgboost"),
     "engines": ("catboost", "lightgbm", "xgboost"),
     "explain": ("shap",),
     "report": ("shap", "vl_convert"),
+    "tour": ("catboost", "shap", "vl_convert"),
 }
-SLOW = ("dask", "imbalance", "time-series")  # pages that take seconds
-NOT_RUN = {  # pages with blocks of `py`, which no test runs, and why
-    "coming-from": "the code of other libraries",
-    "dask": "Spark; tests/distributed/test_spark.py runs the example where PySpark is installed",
-}
+NOT_CODE = ("text", "{eval-rst}", "{include}", "{toctree}")
+RUN = ("python", "bash")  # of which tests/test_docs_commands.py runs bash
 CONTRIBUTORS = ("CONTRIBUTING.md", "docs/contributing.md")
 FOLDERS = (ROOT, ROOT / "src" / "epiboost", ROOT / "src" / "native", DOCS)  # where a path may start
-PAGES = sorted({*DOCS.glob("*.md"), *DOCS.glob("api/*.md"), README, ROOT / "CONTRIBUTING.md"})
 CODED = {page.stem: page.read_text() for page in PAGES if "```python\n" in page.read_text()}
 
 
 def code_of(text):
     """Return the code blocks of a page, one after the other."""
     return "\n\n".join(blocks_of("python", text))
-
-
-def blocks_of(language, text):
-    """Return the blocks of a page that are in a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def outputs_of(text):
@@ -80,20 +78,20 @@ def smaller(text, replacements):
 
 def anchors_of(page):
     """Return the anchors of the headings of a page."""
-    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    headings = re.findall(r"^#+ (.*)$", prose, flags=re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", prose_of(page.read_text()), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
 def links_of(page):
     """Return the relative links of a page, including pictures."""
-    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    return [link for link in re.findall(r"\]\(([^)\s]+)\)", prose) if not re.match(r"\w+://", link)]
+    return [
+        link for link in re.findall(r"\]\(([^)\s]+)\)", prose_of(page.read_text())) if not re.match(r"\w+://", link)
+    ]
 
 
 def paths_of(page):
     """Return the paths in backticks of a page: names with a folder or a suffix; NAME and FAMILY are placeholders."""
-    names = re.findall(r"`([\w./-]+)`", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL))
+    names = re.findall(r"`([\w./-]+)`", prose_of(page.read_text()))
     files = [name for name in names if "/" in name or re.search(r"\.(py|md|hpp|cpp|toml|txt)$", name)]
     built = (".venv/", "build/")
     return [name for name in files if not re.search("NAME|FAMILY", name) and not name.startswith(built)]
@@ -119,18 +117,33 @@ def engines():
         unregister_engine(name)
 
 
+class SparkFrame:
+    """As much of a frame of Spark as a page needs."""
+
+    def mapInPandas(self, function, _schema):  # noqa: N802 (Spark's name)
+        rows = pd.DataFrame({"id": [1, 2], "area": [50.0, 90.0], "rooms": [2, 3]})
+        return pd.concat(function(iter([rows[:1], rows[1:]])))
+
+
+@pytest.fixture
+def figures(monkeypatch):
+    """Return a function that counts the figures that a page has drawn."""
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    plt.switch_backend("agg")
+    plt.close("all")
+    yield lambda: len(plt.get_fignums())
+    plt.close("all")
+
+
 @pytest.mark.usefixtures("engines")
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=pytest.mark.slow) if page in SLOW else page for page in sorted(CODED)]
-)
-def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, tmp_path, monkeypatch, capsys, request):
+@pytest.mark.parametrize("page", sorted(CODED))
+def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, figures, tmp_path, monkeypatch, capsys, request):
     for package in PACKAGES.get(page, ()):
         pytest.importorskip(package)
-    session = request.getfixturevalue("quickstart") if page in CONTINUED else {}
+    session = request.getfixturevalue("quickstart") if page in CONTINUED else {"spark_frame": SparkFrame()}
     text = smaller(CODED[page], REPLACED.get(page, ()))
     script = tmp_path / "page.py"
     script.write_text(code_of(text))
-    monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.chdir(tmp_path)
     capsys.readouterr()
     runpy.run_path(str(script), init_globals=session)
@@ -138,13 +151,26 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, tmp_path, 
     for shown in outputs_of(text):
         before, words, printed = printed.partition(" ".join(shown.split()))
         assert words, f"not printed: {shown}, but {before}"
+    drawn = set(re.findall(r"\]\((tour_\w+\.png)\)", text)) - {"tour_report.png"}
+    assert page != "tour" or figures() == len(drawn) > 0, "the pictures of the tour are those that its code draws"
 
 
-def test_every_block_that_is_not_run_has_a_reason():
-    not_run = {page.stem for page in (*DOCS.glob("*.md"), README) if blocks_of("py", page.read_text())}
-    assert not_run == set(NOT_RUN)
-    shown = set().union(*(re.findall(r"^```(\S+)", page.read_text(), flags=re.MULTILINE) for page in PAGES))
-    assert shown <= {"bash", "console", "py", "python", "text", "{eval-rst}", "{include}", "{toctree}"}
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_is_in_a_language_that_is_run(page):
+    opened = re.findall(r"^ *(?:```|~~~)(.*)$", page.read_text(), flags=re.MULTILINE)[::2]
+    assert {(block.split() or ["no language"])[0] for block in opened} <= {*RUN, *NOT_CODE}
+
+
+@pytest.mark.slow
+def test_a_script_draws_the_pictures_of_the_pages(tmp_path):
+    for package in PACKAGES["tour"]:
+        pytest.importorskip(package)
+    script = runpy.run_path(str(DOCS / "pictures.py"))
+    for draw in ("tour_pictures", "spiral_pictures", "domain_pictures", "calibration_picture", "explain_picture"):
+        script[draw](tmp_path)
+    drawn = {picture.name for picture in tmp_path.iterdir()}
+    assert drawn | {"tour_report.png"} >= {picture.name for picture in DOCS.glob("tour_*.png")}
+    assert drawn <= {picture.name for picture in DOCS.glob("*.png")}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -1,4 +1,4 @@
-"""The Spark example predicts the same as the model here. Spark is not a dependency; without it the test is skipped."""
+"""The Spark example predicts the same as the model here. Spark is not a dependency; a test that needs it is skipped."""
 
 import importlib.util
 import sys
@@ -9,22 +9,44 @@ import pytest
 
 from tests.support.models import small_regressor
 
-pyspark = pytest.importorskip("pyspark.sql")
 pd = pytest.importorskip("pandas")
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "spark_scoring.py"
+X = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 3)), columns=["a", "b", "c"])
+
+
+@pytest.fixture
+def example():
+    """Return the example as a module."""
+    spec = importlib.util.spec_from_file_location("spark_scoring", EXAMPLE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def model(tmp_path):
+    """Return a model that is saved as model.epib."""
+    model = small_regressor().fit(X, X["a"])
+    model.save(tmp_path / "model.epib")
+    return model
+
+
+def test_batches_of_rows_are_predicted_as_a_table_in_memory(example, model, tmp_path):
+    score = example.scorer(str(tmp_path / "model.epib"), ["a", "b", "c"], "row long")
+    rows = X.assign(row=np.arange(len(X)))
+    scored = pd.concat(score(iter([rows[:150], rows[150:]])))
+    assert set(scored) == {column.split()[0] for column in example.schema("row long").split(", ")}
+    np.testing.assert_array_equal(scored["row"], rows["row"])
+    np.testing.assert_array_equal(scored["prediction"], model.predict(X))
+    np.testing.assert_array_equal(scored["knowledge"], model.predict_uncertainty(X).knowledge)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # warnings of Spark itself
-def test_a_spark_frame_is_predicted_as_a_table_in_memory(tmp_path, monkeypatch):
+def test_a_spark_frame_is_predicted_as_a_table_in_memory(example, model, tmp_path, monkeypatch):
+    pyspark = pytest.importorskip("pyspark.sql")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    spec = importlib.util.spec_from_file_location("spark_scoring", EXAMPLE)
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 3)), columns=["a", "b", "c"])
-    model = small_regressor().fit(X, X["a"])
-    model.save(tmp_path / "model.epib")
     spark = pyspark.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     try:
         spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "150")

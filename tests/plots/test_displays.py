@@ -72,6 +72,11 @@ class TestUncertainty:
         assert [text.get_text() for text in ax.get_legend().get_texts()] == ["in domain", "out of domain"]
         assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
 
+    def test_the_legend_is_above_the_points(self, ax):
+        display = UncertaintyDisplay.from_predictions(UNCERTAINTY, UNCERTAINTY, ax=ax)
+        display.figure_.draw_without_rendering()
+        assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+
     def test_an_uncertainty_of_zero_in_all_rows_has_a_linear_scale(self, ax):
         single = Uncertainty([1.0, 2.0], [1.0, 2.0], [0.0, 0.0], unit="variance")
         UncertaintyDisplay.from_predictions(single, ax=ax)

@@ -8,9 +8,9 @@ import numpy as np
 
 from epiboost._typing import AnyArray, Estimator, Floats, Table
 from epiboost.explain import Attribution, Explained, Groups, attribute
-from epiboost.plots.attribution_labels import caution_below, check_drawable, legend_above, measure_label, short
+from epiboost.plots.attribution_labels import caution_below, check_drawable, measure_label, short
 from epiboost.plots.base import Display
-from epiboost.plots.style import BLUE, GREY, ORANGE, hide_spines
+from epiboost.plots.style import BLUE, GREY, ORANGE, hide_spines, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,6 +102,7 @@ class AttributionDisplay(Display):
             self.points_.append(points)
         self.ax_.set_yticks(range(len(drawn)), [short(found.feature_names[feature]) for feature in drawn])
         self.ax_.set(ylim=(len(drawn) - 0.5, -0.5), xlabel=caution_below(f"added to {measure_label(found)}", found))
+        self.ax_.locator_params(axis="x", nbins=6)  # small numbers have long labels
         for label, colour in (("low value of the feature", BLUE), ("high value", ORANGE), ("category", GREY)):
             self.ax_.scatter([], [], c=colour, s=_POINT_SIZE, label=label)
         legend_above(self.ax_)

@@ -1,17 +1,10 @@
-"""Text, legend and checks of the displays of attributions and of drift."""
+"""Text and checks of the displays of attributions and of drift."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from epiboost.explain import Attribution
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
 
 _MAX_LETTERS = 28
 _THOUSAND, _TEN_MILLION = 1e3, 1e7
@@ -42,19 +35,6 @@ def measure_label(attribution: Attribution) -> str:
 def caution_below(label: str, attribution: Attribution) -> str:
     """Return the label of an axis, with a second line if values cancel each other; see `Attribution.caution`."""
     return f"{label}\nvalues cancel each other: see cancellation" if attribution.caution else label
-
-
-def legend_above(ax: Axes, handles: Sequence[Artist] | None = None) -> None:
-    """Put the legend above the Axes, where it covers nothing; by default all artists that have a label are in it."""
-    ax.legend(
-        handles=handles,
-        frameon=False,
-        fontsize="small",
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        ncols=3,
-        borderaxespad=0.2,
-    )
 
 
 def formatted_number(value: float) -> str:

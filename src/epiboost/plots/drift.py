@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from epiboost._estimators.conformal import check_share
 from epiboost.decisions import DriftTest
-from epiboost.plots.attribution_labels import legend_above, short
+from epiboost.plots.attribution_labels import short
 from epiboost.plots.base import Display, import_matplotlib
-from epiboost.plots.style import BLACK, GREY, ORANGE, hide_spines
+from epiboost.plots.style import BLACK, GREY, ORANGE, hide_spines, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

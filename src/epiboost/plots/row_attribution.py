@@ -13,12 +13,11 @@ from epiboost.plots.attribution_labels import (
     check_drawable,
     formatted_cell,
     formatted_number,
-    legend_above,
     measure_label,
     short,
 )
 from epiboost.plots.base import Display
-from epiboost.plots.style import BLACK, BLUE, GREY, ORANGE, hide_spines
+from epiboost.plots.style import BLACK, BLUE, GREY, ORANGE, hide_spines, legend_above
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from epiboost.plots.base import import_matplotlib
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.axis import XAxis, YAxis
 
@@ -32,6 +34,19 @@ _FEW_DECADES = 100.0
 def hide_spines(ax: Axes) -> None:
     """Hide the top and the right spine."""
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def legend_above(ax: Axes, handles: Sequence[Artist] | None = None) -> None:
+    """Put the legend above the Axes, where it covers nothing; by default all artists that have a label are in it."""
+    ax.legend(
+        handles=handles,
+        frameon=False,
+        fontsize="small",
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=3,
+        borderaxespad=0.2,
+    )
 
 
 def set_log_scale(axis: XAxis | YAxis, low: float, high: float) -> None:

@@ -10,7 +10,7 @@ from epiboost._estimators.unwrap import unwrap
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._typing import Estimator, Floats, Table
 from epiboost.plots.base import Display
-from epiboost.plots.style import BLUE, ORANGE, hide_spines, set_log_scale
+from epiboost.plots.style import BLUE, ORANGE, hide_spines, legend_above, set_log_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,7 +112,7 @@ class UncertaintyDisplay(Display):
         unit = self.uncertainty.unit
         self.ax_.set(xlabel=f"data uncertainty ({unit})", ylabel=f"knowledge uncertainty ({unit})")
         if self.uncertainty_ood is not None:
-            self.ax_.legend(frameon=False)
+            legend_above(self.ax_)  # inside, its markers would look like rows
         hide_spines(self.ax_)
 
 
