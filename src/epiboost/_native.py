@@ -124,6 +124,19 @@ class NativeModule(Protocol):
         Trees have the shape (trees, splits), bins (columns, rows), values (rows, players).
         """
 
+    def recalibrate_normal(  # noqa: PLR0917 (the numbers of a recalibration)
+        self,
+        parameters: Floats,
+        factor: float,
+        reference: float,
+        power: float,
+        knowledge: float,
+        limit: float,
+        threads: int,
+        changed: Floats,
+    ) -> None:
+        """Write recalibrated Normal parameters, shape (members, n, 2); see `NormalRecalibration`."""
+
     def split_normal_variance(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Return the data and the knowledge uncertainty of each row of Normal parameters."""
 

@@ -235,6 +235,18 @@ class Predictor:
         parameters: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
     ) -> None: ...
 
+def recalibrate_normal(
+    parameters: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    factor: float,
+    reference: float,
+    power: float,
+    knowledge: float,
+    limit: float,
+    threads: int,
+    changed: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+) -> None: ...
 def split_normal_variance(
     parameters: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)

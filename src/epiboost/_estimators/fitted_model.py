@@ -3,19 +3,24 @@
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._boosting.class_offset import add_to_scores
+from epiboost._boosting.recipe import thread_count
 from epiboost._estimators.fitted import FittedAttributes
 from epiboost._estimators.uncertainty_model import UncertaintyModel
 from epiboost._inputs.schema import CheckedTable, row_index
 from epiboost._posterior.posterior import Posterior
 from epiboost._posterior.uncertainty import Uncertainty
+from epiboost._threads import shared_threads
 from epiboost._typing import AnyArray, Column, Floats, LibraryObject, Table
 from epiboost.engines.base import Engine, predict_table
+
+_ROWS_OF_ONE_THREAD = 256  # to recalibrate fewer, one thread is faster
 
 
 class FittedModel(FittedAttributes, UncertaintyModel):
     """Posterior, novelty and importances of a trained ensemble."""
 
     engine: str | Engine
+    n_jobs: int | str | None
 
     def predict_posterior(self, X: Table, *, offset: Column = None) -> Posterior:
         """Return the predictive distribution of every member for every row.
@@ -44,7 +49,9 @@ class FittedModel(FittedAttributes, UncertaintyModel):
         if offset is not None and self.target_.n_classes:
             parameters = add_to_scores(parameters, offset)
         if self.out_of_fold_ is not None and self.out_of_fold_.recalibration is not None:
-            parameters = self.out_of_fold_.recalibration.apply(parameters)
+            few = parameters.shape[1] <= _ROWS_OF_ONE_THREAD
+            with shared_threads(1 if few else thread_count(self.n_jobs)) as threads:
+                parameters = self.out_of_fold_.recalibration.apply(parameters, threads=threads)
         if offset is not None and not self.target_.n_classes:
             parameters[:, :, 0] += offset
         return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None), index)

@@ -1,4 +1,4 @@
-// Bindings of prediction: the predictor of a forest, and the decomposition of the variance.
+// Bindings of prediction: the predictor of a forest, recalibration, and the decomposition of the variance.
 #include <nanobind/stl/tuple.h>
 
 #include <stdexcept>
@@ -9,6 +9,7 @@
 #include "bindings/module.hpp"
 #include "prediction/decomposition.hpp"
 #include "prediction/predictor.hpp"
+#include "prediction/recalibration.hpp"
 
 namespace epiboost {
 namespace {
@@ -57,6 +58,19 @@ std::tuple<Result<double, 1>, Result<double, 1>> split_normal_variance(Array<dou
     return {data.release(), knowledge.release()};
 }
 
+// Writes recalibrated parameters, shape (members, rows, 2).
+void recalibrate_normal(Array<double, 3> parameters, double factor, double reference, double power, double knowledge, double limit,
+                        int threads, OutputArray<double, 3> changed) {
+    for (int axis = 0; axis < 3; ++axis) {
+        if (parameters.shape(0) < 1 || parameters.shape(2) != 2 || changed.shape(axis) != parameters.shape(axis)) {
+            throw std::invalid_argument("both arrays must have the shape (members, rows, 2)");
+        }
+    }
+    const NormalParameters given{parameters.data(), parameters.shape(0), parameters.shape(1)};
+    ReleasedGil gil;
+    recalibrate({factor, reference, power, knowledge, limit}, given, threads, changed.data(), SignalCheck(gil));
+}
+
 }  // namespace
 
 void bind_prediction(nb::module_& module) {
@@ -74,6 +88,8 @@ void bind_prediction(nb::module_& module) {
     bind_predict("predict", double{});
     bind_predict("predict", float{});
     bind_predict("predict_bins", std::uint8_t{});
+    module.def("recalibrate_normal", &recalibrate_normal, "parameters"_a, "factor"_a, "reference"_a, "power"_a, "knowledge"_a,
+               "limit"_a, "threads"_a, "changed"_a);
     module.def("split_normal_variance", &split_normal_variance, "parameters"_a);
 }
 

@@ -1,4 +1,4 @@
-// Elementary functions in single precision, built from additions, multiplications and divisions only.
+// Elementary functions, built from additions, multiplications and divisions only.
 //
 // IEEE 754 defines the rounding of each operation, contraction is off, and no library function is called. So every
 // instruction set, and NumPy code with the same order of operations, computes the same bits. Loops over them vectorise.
@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <initializer_list>
 
 namespace epiboost {
 
@@ -63,6 +64,45 @@ inline void sine_cosine(float angle, float& sine, float& cosine) {
     c = c * a2 + 1.0f / 24.0f;
     c = c * a2 - 0.5f;
     cosine = c * a2 + 1.0f;
+}
+
+// The same in double precision, to about 1e-15. Too large numbers give infinity, too small ones zero.
+inline double exponential(double x) {
+    constexpr double log2_of_e = 1.4426950408889634;
+    constexpr double ln2_high = 0x1.62e42fefa38p-1;
+    constexpr double ln2_low = 0x1.ef35793c7673p-45;
+    constexpr double rounder = 0x1.8p52;
+    const double bounded = x < -1500.0 ? -1500.0 : x > 1500.0 ? 1500.0 : x;
+    const double k = (bounded * log2_of_e + rounder) - rounder;
+    const double r = (bounded - k * ln2_high) - k * ln2_low;
+    double series = 1.0 / 6227020800.0;
+    for (const double term : {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0,
+                              1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0}) {
+        series = series * r + term;
+    }
+    const double part = (k * (1.0 / 3.0) + rounder) - rounder;  // 2^k as a product of three powers, each far from overflow
+    const auto power = [](double exponent) {
+        return std::bit_cast<double>((std::bit_cast<std::uint64_t>(exponent + rounder) + 1023) << 52);
+    };
+    return series * power(part) * power(part) * power(k - 2.0 * part);
+}
+
+inline double logarithm(double x) {
+    constexpr std::uint64_t one_bits = 0x3ff0000000000000;
+    constexpr std::uint64_t sqrt_half_bits = 0x3fe6a09e667f3bcd;
+    constexpr double shifter = 0x1p52;  // the lowest bits of a double near it are an integer
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
+    const std::uint64_t exponent = (bits + (one_bits - sqrt_half_bits)) >> 52;  // plus 1023
+    const double e = (std::bit_cast<double>(exponent | std::bit_cast<std::uint64_t>(shifter)) - shifter) - 1023.0;
+    const double m = std::bit_cast<double>(bits - ((exponent - 1023) << 52));
+    const double s = (m - 1.0) / (m + 1.0);
+    const double s2 = s * s;
+    double series = 2.0 / 23.0;
+    for (const double term : {2.0 / 21.0, 2.0 / 19.0, 2.0 / 17.0, 2.0 / 15.0, 2.0 / 13.0, 2.0 / 11.0, 2.0 / 9.0, 2.0 / 7.0,
+                              2.0 / 5.0, 2.0 / 3.0, 2.0}) {
+        series = series * s2 + term;
+    }
+    return e * 0.69314718055994531 + series * s;
 }
 
 }  // namespace epiboost

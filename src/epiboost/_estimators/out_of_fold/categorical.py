@@ -50,7 +50,7 @@ class CategoricalRecalibration(Recalibration):
     knowledge: float
     max_mean_error: float = MAX_MEAN_ERROR
 
-    def apply(self, parameters: Floats) -> Floats:
+    def apply(self, parameters: Floats, *, threads: int = 1) -> Floats:  # noqa: ARG002 (of the interface)
         """Return the recalibrated probabilities, shape (members, n, classes)."""
         tempered = parameters if self.temperature == 1.0 else temper(parameters, self.temperature)
         if len(parameters) == 1 or self.knowledge == 1.0:

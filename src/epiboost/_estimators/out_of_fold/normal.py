@@ -6,12 +6,13 @@ seen fewer rows, and is one chain. That excess is known (see `disagreement`) and
 one factor, so that it is the variance between models on other rows; what it gains, data uncertainty loses.
 """
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
 from epiboost._estimators.out_of_fold.disagreement import Disagreement
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
+from epiboost._native import native
 from epiboost._typing import Floats
 
 _PRIOR_ROWS = 10.0  # weight of the prior that keeps the power near one
@@ -52,17 +53,11 @@ class NormalRecalibration(Recalibration):
     knowledge: float
     limit: float
 
-    def apply(self, parameters: Floats) -> Floats:
+    def apply(self, parameters: Floats, *, threads: int = 1) -> Floats:
         """Return the recalibrated parameters, shape (members, n, 2); the mean over members stays."""
-        means = parameters[:, :, 0]
-        center = means.mean(axis=0)
-        deviation = means - center
-        knowledge = np.square(deviation).mean(axis=0)
+        parameters = np.ascontiguousarray(parameters)
         changed = np.empty_like(parameters)
-        factor = np.sqrt(self.knowledge / (1.0 + (self.knowledge / self.limit) * knowledge))
-        np.multiply(factor, deviation, out=changed[:, :, 0])
-        changed[:, :, 0] += center
-        changed[:, :, 1] = self.data_variance(parameters[:, :, 1])
+        native().recalibrate_normal(parameters, *astuple(self), threads, changed)
         return changed
 
     def data_variance(self, variance: Floats) -> Floats:
@@ -133,5 +128,6 @@ def _fit_power(squared: Floats, log_variance: Floats, weight: Floats) -> tuple[f
 
 
 def _powered(variance: Floats, factor: float, reference: float, power: float) -> Floats:
-    powered: Floats = (factor * reference) * np.power(np.maximum(variance, _TINY) / reference, power)
+    logarithm = np.log(np.maximum(variance, _TINY)) - np.log(reference)  # the ratio itself may overflow
+    powered: Floats = (factor * reference) * np.exp(power * logarithm)
     return powered

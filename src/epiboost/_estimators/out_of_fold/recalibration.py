@@ -16,8 +16,8 @@ class Recalibration:
     """Changes the distribution parameters of the members; every field is a number."""
 
     @abstractmethod
-    def apply(self, parameters: Floats) -> Floats:
-        """Return the recalibrated parameters, in the shape of the given ones."""
+    def apply(self, parameters: Floats, *, threads: int = 1) -> Floats:
+        """Return the recalibrated parameters, in the shape of the given ones, on up to so many threads."""
 
     @abstractmethod
     def requirements(self) -> dict[str, bool]:
