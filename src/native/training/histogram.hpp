@@ -111,10 +111,12 @@ struct PackedTwo {
         std::int32_t second;
         std::int32_t weight;
     };
+    // In 32-bit arithmetic, which has more lanes in a vector. The upper half of a word is 2^8 first + floor(second / 2^16).
     static Parts parts(Word word) {
-        const std::int64_t gradients = word >> 16;
-        const std::int32_t low = static_cast<std::int32_t>(static_cast<std::uint32_t>(gradients) << 8) >> 8;
-        return {static_cast<std::int32_t>((gradients - low) >> 24), low, static_cast<std::int32_t>(word & 0xffff)};
+        const auto lower = static_cast<std::uint32_t>(word);
+        const auto upper = static_cast<std::uint32_t>(static_cast<std::uint64_t>(word) >> 32);
+        const std::int32_t second = static_cast<std::int32_t>(upper << 24 | (lower >> 16) << 8) >> 8;
+        return {(static_cast<std::int32_t>(upper) - (second >> 16)) >> 8, second, static_cast<std::int32_t>(lower & 0xffff)};
     }
 
     static void scan(const Word* histogram, int stride, std::int32_t (*running)[max_bins]) {

@@ -38,6 +38,22 @@ inline std::uint64_t equal_bytes(const std::uint8_t* bytes, std::uint8_t wanted)
 #endif
 }
 
+constexpr std::size_t surplus_entries = 4;  // that `write_set_bits` may write behind the last one
+
+// Writes base + i for every set bit i, ascending; returns the end. Entries are written several at a time without branches, and
+// surplus ones are overwritten later.
+inline std::uint32_t* write_set_bits(std::uint64_t bits, std::uint32_t base, std::uint32_t* write) {
+    constexpr std::uint64_t top = std::uint64_t{1} << 63;  // a number is never zero with it, so no branch asks for zero
+    std::uint32_t* const end = write + std::popcount(bits);
+    do {
+        for (std::size_t k = 0; k < surplus_entries; ++k) {
+            *write++ = base + static_cast<std::uint32_t>(std::countr_zero(bits | top));
+            bits &= bits - 1;
+        }
+    } while (bits != 0);
+    return end;
+}
+
 // Sets a bit in the bytes of rows whose bin is above the threshold. This is a function so that __restrict applies: bytes may
 // alias anything otherwise.
 EPIBOOST_ALWAYS_INLINE void mark_above(const std::uint8_t* __restrict bins, std::size_t stride, std::uint8_t threshold,
@@ -61,7 +77,7 @@ class LeafRows {
         } else {
             for (std::size_t i = 0; i < count; ++i) leaf_[i] = weight[first + i] > 0.0f ? 0 : no_leaf;
         }
-        listed_.resize(padded(count) + spare);
+        listed_.resize(padded(count) + surplus_entries);
     }
 
     // Moves rows whose bin is above the threshold to leaf + 2^level. The bin of row r is column[r * stride].
@@ -83,24 +99,13 @@ class LeafRows {
     List rows_of(int leaf) {
         std::uint32_t* next = listed_.data();
         for (std::size_t i = 0; i < leaf_.size(); i += block) {
-            std::uint64_t in = equal_bytes(leaf_.data() + i, static_cast<std::uint8_t>(leaf));
-            const auto base = static_cast<std::uint32_t>(first_ + i);
-            std::uint32_t* write = next;
-            next += std::popcount(in);
-            do {  // writes four at a time without branches; surplus entries are overwritten later
-                for (int k = 0; k < spare; ++k) {
-                    write[k] = base + static_cast<std::uint32_t>(std::countr_zero(in));
-                    in &= in - 1;
-                }
-                write += spare;
-            } while (in != 0);
+            const std::uint64_t in = equal_bytes(leaf_.data() + i, static_cast<std::uint8_t>(leaf));
+            next = write_set_bits(in, static_cast<std::uint32_t>(first_ + i), next);
         }
         return {listed_.data(), static_cast<std::size_t>(next - listed_.data())};
     }
 
   private:
-    static constexpr int spare = 4;  // entries written at once
-
     std::size_t first_ = 0;
     std::size_t count_ = 0;
     std::vector<std::uint8_t> leaf_;
