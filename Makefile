@@ -9,6 +9,9 @@ ENGINE_TESTS := tests/engines tests/boosting/test_variance_guard.py tests/poster
 SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 	$(shell find src -type f -not -path '*/__pycache__/*' -not -name '*.so')
 
+# Lists in pyproject.toml, for $(PYTHON) -c. pip can install the requirements of a package only together with the package.
+PYPROJECT := import tomllib; toml = tomllib.load(open('pyproject.toml', 'rb')); project = toml['project']
+
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-extras fuzz soak sanitize lint format bench bench-quick bench-quality bench-engines \
 	bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce docs clean
@@ -18,7 +21,8 @@ help:  ## list the targets
 
 install: $(VENV)/.installed  ## build the package, install it and its tools into .venv
 
-demo: install  ## train on the heart and draw heart.png
+# Installs less than all, unless all is installed already.
+demo: $(if $(wildcard $(VENV)/.installed),install,$(VENV)/.demo)  ## train on the heart and draw heart.png
 	$(BIN)/epiboost demo
 
 test: install  ## run the tests, except the slow ones
@@ -89,9 +93,18 @@ clean:  ## remove everything that was built, and .venv
 	rm -rf $(VENV) build dist docs/gallery docs/api/command-line.md \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# What the build needs; CMake and Ninja only if they are missing.
+$(VENV)/.build: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet $$($(BIN)/python -c "$(PYPROJECT); print(*toml['build-system']['requires'])")
+	$(BIN)/python -c "from scikit_build_core import build; print(*build.get_requires_for_build_wheel())" \
+	  | xargs -r $(BIN)/python -m pip install --quiet
+	touch $@
+
 # The pip that comes with Python may be too old to know dependency groups.
-$(VENV)/.tools: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+$(VENV)/.tools: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
@@ -109,6 +122,25 @@ $(VENV)/.docs: $(VENV)/.tools
 	touch $@
 
 # Not editable: the tests run on what a user gets.
-$(VENV)/.installed: $(VENV)/.tools $(SOURCES)
-	$(BIN)/python -m pip install --quiet ".[all]"
+$(VENV)/.installed: $(VENV)/.tools build/wheel/.all
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps build/wheel/*.whl
+	$(BIN)/python -m pip install --quiet "$$(echo build/wheel/*.whl)[all]"
+	touch $@
+
+# What the demo needs: packages are downloaded while the modules that this machine uses are compiled.
+$(VENV)/.demo: $(VENV)/.build $(SOURCES)
+	$(MAKE) --no-print-directory --jobs=2 build/wheel/.native $(VENV)/.demo-requirements
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps build/wheel/*.whl
+	touch $@
+
+$(VENV)/.demo-requirements: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --no-compile \
+	  $$($(BIN)/python -c "$(PYPROJECT); print(*project['dependencies'], *project['optional-dependencies']['demo'])")
+	touch $@
+
+# The wheel with all modules, or with those for this machine. Without isolation, only what has changed is compiled again.
+build/wheel/.all build/wheel/.native: $(VENV)/.build $(SOURCES)
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel \
+	  --config-settings=cmake.define.EPIBOOST_MODULES=$(patsubst .%,%,$(notdir $@)) .
 	touch $@
