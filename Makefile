@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 ENGINE_TESTS := tests/engines tests/boosting/test_variance_guard.py tests/posterior/test_fitted.py
 
 SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
@@ -14,7 +15,7 @@ PYPROJECT := import tomllib; toml = tomllib.load(open('pyproject.toml', 'rb')); 
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-extras fuzz soak sanitize lint format bench bench-quick bench-quality bench-engines \
-	bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce docs clean
+	bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce docs wheels clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 20
@@ -45,11 +46,13 @@ sanitize: install  ## run native tests and random cases with address, undefined-
 soak: install  ## look for leaks in an hour of all calls
 	$(BIN)/python -m fuzz.soak --minutes $(or $(MINUTES),60)
 
-lint: install  ## check style, types and the direction of imports
+lint: install  ## check style, types, the direction of imports and the workflows
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline --quiet --no-progress --min-severity medium .github/workflows
 
 format: $(VENV)/.tools  ## format the code
 	$(BIN)/ruff check --fix-only
@@ -89,6 +92,16 @@ reproduce: install  ## run the paper's experiments with boosted trees
 docs: install $(VENV)/.docs  ## build the documentation into build/docs; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
 
+# Wheels for the Pythons that are here; .github/workflows/wheels.yml builds all.
+wheels: $(VENV)/.wheels  ## build manylinux wheels into dist, one per Python that is found
+	rm -rf build/unrepaired dist
+	for python in $(PYTHONS); do \
+	  if $$python -c "" 2>/dev/null; then \
+	    $$python -m pip wheel --quiet --no-deps --wheel-dir build/unrepaired . || exit 1; \
+	  else echo "$$python is not installed"; fi; done
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/unrepaired/*.whl
+	ls -l dist
+
 clean:  ## remove everything that was built, and .venv
 	rm -rf $(VENV) build dist docs/gallery docs/api/command-line.md \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -115,6 +128,10 @@ $(VENV)/.audit: $(VENV)/.tools
 
 $(VENV)/.bench: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group bench
+	touch $@
+
+$(VENV)/.wheels: $(VENV)/.tools
+	$(BIN)/python -m pip install --quiet --group wheels
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.tools
