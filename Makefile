@@ -15,7 +15,7 @@ PYPROJECT := import tomllib; toml = tomllib.load(open('pyproject.toml', 'rb')); 
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-extras fuzz soak sanitize lint format bench bench-quick bench-quality bench-engines \
-	bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce docs wheels clean
+	bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce size docs wheels clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 20
@@ -84,6 +84,9 @@ bench-explain: install  ## measure time and accuracy of explanations
 
 bench-acquisition: install  ## compare the choice of rows to label with random choice
 	$(BIN)/python benchmarks/acquisition.py
+
+size: install  ## print what the package takes on disk, beside other libraries
+	PYTHONPATH=. $(BIN)/python benchmarks/install_size.py
 
 reproduce: install  ## run the paper's experiments with boosted trees
 	$(BIN)/epiboost reproduce regression --jobs 2
