@@ -150,9 +150,10 @@ $(VENV)/.installed: $(VENV)/.tools build/wheel/.all
 # What the demo needs: packages are downloaded while the modules that this machine uses are compiled.
 $(VENV)/.demo: $(VENV)/.build $(SOURCES)
 	$(MAKE) --no-print-directory --jobs=2 build/wheel/.native $(VENV)/.demo-requirements
-	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps build/wheel/*.whl
+	$(BIN)/python -m pip install --quiet --no-compile --force-reinstall --no-deps build/wheel/*.whl
 	touch $@
 
+# Python compiles what the demo imports, a third of what pip would compile.
 $(VENV)/.demo-requirements: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --no-compile \
 	  $$($(BIN)/python -c "$(PYPROJECT); print(*project['dependencies'], *project['optional-dependencies']['demo'])")
