@@ -52,7 +52,7 @@ lint: install  ## check style, types, the direction of imports and the workflows
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
-	$(BIN)/zizmor --offline --quiet --no-progress --min-severity medium .github/workflows
+	$(BIN)/zizmor --offline --quiet --no-progress --min-severity medium .github
 
 format: $(VENV)/.tools  ## format the code
 	$(BIN)/ruff check --fix-only
