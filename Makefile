@@ -4,21 +4,26 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 ENGINE_TESTS := tests/engines tests/boosting/test_variance_guard.py tests/posterior/test_fitted.py
 
 SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 	$(shell find src -type f -not -path '*/__pycache__/*' -not -name '*.so')
 
+# Lists in pyproject.toml, for $(PYTHON) -c. pip can install the requirements of a package only together with the package.
+PYPROJECT := import tomllib; toml = tomllib.load(open('pyproject.toml', 'rb')); project = toml['project']
+
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-extras fuzz soak sanitize lint format bench bench-quick bench-quality bench-engines \
-	bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce docs clean
+	bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce size docs wheels clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 20
 
 install: $(VENV)/.installed  ## build the package, install it and its tools into .venv
 
-demo: install  ## train on the heart and draw heart.png
+# Installs less than all, unless all is installed already.
+demo: $(if $(wildcard $(VENV)/.installed),install,$(VENV)/.demo)  ## train on the heart and draw heart.png
 	$(BIN)/epiboost demo
 
 test: install  ## run the tests, except the slow ones
@@ -41,11 +46,13 @@ sanitize: install  ## run native tests and random cases with address, undefined-
 soak: install  ## look for leaks in an hour of all calls
 	$(BIN)/python -m fuzz.soak --minutes $(or $(MINUTES),60)
 
-lint: install  ## check style, types and the direction of imports
+lint: install  ## check style, types, the direction of imports and the workflows
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline --quiet --no-progress --min-severity medium .github
 
 format: $(VENV)/.tools  ## format the code
 	$(BIN)/ruff check --fix-only
@@ -78,6 +85,9 @@ bench-explain: install  ## measure time and accuracy of explanations
 bench-acquisition: install  ## compare the choice of rows to label with random choice
 	$(BIN)/python benchmarks/acquisition.py
 
+size: install  ## print what the package takes on disk, beside other libraries
+	PYTHONPATH=. $(BIN)/python benchmarks/install_size.py
+
 reproduce: install  ## run the paper's experiments with boosted trees
 	$(BIN)/epiboost reproduce regression --jobs 2
 	$(BIN)/epiboost reproduce classification --jobs 2
@@ -85,13 +95,32 @@ reproduce: install  ## run the paper's experiments with boosted trees
 docs: install $(VENV)/.docs  ## build the documentation into build/docs; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
 
+# Wheels for the Pythons that are here; .github/workflows/wheels.yml builds all.
+wheels: $(VENV)/.wheels  ## build manylinux wheels into dist, one per Python that is found
+	rm -rf build/unrepaired dist
+	for python in $(PYTHONS); do \
+	  if $$python -c "" 2>/dev/null; then \
+	    $$python -m pip wheel --quiet --no-deps --wheel-dir build/unrepaired . || exit 1; \
+	  else echo "$$python is not installed"; fi; done
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/unrepaired/*.whl
+	ls -l dist
+
 clean:  ## remove everything that was built, and .venv
 	rm -rf $(VENV) build dist docs/gallery docs/api/command-line.md \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# What the build needs; CMake and Ninja only if they are missing.
+$(VENV)/.build: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet $$($(BIN)/python -c "$(PYPROJECT); print(*toml['build-system']['requires'])")
+	$(BIN)/python -c "from scikit_build_core import build; print(*build.get_requires_for_build_wheel())" \
+	  | xargs -r $(BIN)/python -m pip install --quiet
+	touch $@
+
 # The pip that comes with Python may be too old to know dependency groups.
-$(VENV)/.tools: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+$(VENV)/.tools: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
@@ -104,12 +133,36 @@ $(VENV)/.bench: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
 
+$(VENV)/.wheels: $(VENV)/.tools
+	$(BIN)/python -m pip install --quiet --group wheels
+	touch $@
+
 # After the package, so that two runs of pip do not meet in `make -j`.
 $(VENV)/.docs: $(VENV)/.tools | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
 # Not editable: the tests run on what a user gets.
-$(VENV)/.installed: $(VENV)/.tools $(SOURCES)
-	$(BIN)/python -m pip install --quiet ".[all]"
+$(VENV)/.installed: $(VENV)/.tools build/wheel/.all
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps build/wheel/*.whl
+	$(BIN)/python -m pip install --quiet "$$(echo build/wheel/*.whl)[all]"
+	touch $@
+
+# What the demo needs: packages are downloaded while the modules that this machine uses are compiled.
+$(VENV)/.demo: $(VENV)/.build $(SOURCES)
+	$(MAKE) --no-print-directory --jobs=2 build/wheel/.native $(VENV)/.demo-requirements
+	$(BIN)/python -m pip install --quiet --no-compile --force-reinstall --no-deps build/wheel/*.whl
+	touch $@
+
+# Python compiles what the demo imports, a third of what pip would compile.
+$(VENV)/.demo-requirements: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --no-compile \
+	  $$($(BIN)/python -c "$(PYPROJECT); print(*project['dependencies'], *project['optional-dependencies']['demo'])")
+	touch $@
+
+# The wheel with all modules, or with those for this machine. Without isolation, only what has changed is compiled again.
+build/wheel/.all build/wheel/.native: $(VENV)/.build $(SOURCES)
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel \
+	  --config-settings=cmake.define.EPIBOOST_MODULES=$(patsubst .%,%,$(notdir $@)) .
 	touch $@

@@ -3,20 +3,11 @@
 import json
 import subprocess
 import sys
-from importlib.metadata import Distribution, distribution, requires
+from importlib.metadata import distribution
 
 import pytest
-from packaging.requirements import Requirement
 
-
-def names_needed(name="epiboost", extras=(), found=frozenset()):
-    """Return the names of all packages that a package needs with these extras, as far as they are installed."""
-    for text in requires(name) or ():
-        needed = Requirement(text)
-        wanted = needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in ("", *extras))
-        if wanted and needed.name not in {*found, "epiboost"} and any(Distribution.discover(name=needed.name)):
-            found = names_needed(needed.name, needed.extras, found | {needed.name})
-    return found
+from tests.support.environments import names_needed
 
 
 @pytest.mark.slow

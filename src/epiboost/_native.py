@@ -9,6 +9,7 @@ True
 
 import functools
 import importlib
+import importlib.util
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, cast
@@ -142,8 +143,8 @@ class NativeModule(Protocol):
 
 
 def available_instruction_sets() -> tuple[str, ...]:
-    """Return the instruction sets that can be used on this machine, best first."""
-    return tuple(portable.instruction_sets())
+    """Return the instruction sets that can be used on this machine and have a module, best first."""
+    return tuple(name for name in portable.instruction_sets() if importlib.util.find_spec(f"epiboost._native_{name}"))
 
 
 def instruction_set() -> str:

@@ -104,7 +104,7 @@ def run(
     list of HeartResult
         One per ensemble.
     """
-    console = require("rich.console", extra="cli", purpose="the demo").Console()
+    console = require("rich.console", extra="demo", purpose="the demo").Console()
     figure = _new_figure(output)
     heart = make_heart(n_per_cell, random_state=random_state)
     console.print(f"{len(heart.y)} rows in 81 cells, none inside the heart.")
@@ -166,7 +166,7 @@ def measure(model: EpiBoostRegressor, heart: Heart) -> HeartResult:
 
 def _new_figure(output: Path) -> Figure:
     """Make the figure before training, so that a path that cannot be written to is an error at once."""
-    figure: Figure = require("matplotlib.figure", extra="plot", purpose="drawing the demo").Figure(
+    figure: Figure = require("matplotlib.figure", extra="demo", purpose="drawing the demo").Figure(
         figsize=_FIGURE_SIZE, layout="constrained"
     )
     formats = figure.canvas.get_supported_filetypes()
@@ -181,7 +181,7 @@ def _new_figure(output: Path) -> Figure:
 
 
 def _table(results: list[HeartResult]) -> Table:
-    table: Table = require("rich.table", extra="cli", purpose="the demo").Table(
+    table: Table = require("rich.table", extra="demo", purpose="the demo").Table(
         "ensemble",
         title="Uncertainty on the heart",
         caption="Uncertainties are variances. Data error: mean absolute error outside the heart.",

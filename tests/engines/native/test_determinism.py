@@ -2,11 +2,12 @@
 
 from copy import deepcopy
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, _native
 from epiboost._native import VARIABLE, available_instruction_sets, instruction_set, native
 
 INSTRUCTION_SETS = available_instruction_sets()
@@ -197,3 +198,8 @@ def test_an_unavailable_instruction_set_is_an_error_that_names_the_available_one
     use_instructions("abacus")
     with pytest.raises(ValueError, match=rf"{VARIABLE} is 'abacus'; this machine has .*portable"):
         EpiBoostRegressor(n_estimators=2).fit(*table(300))
+
+
+def test_an_instruction_set_of_the_machine_without_a_module_is_not_available(monkeypatch):
+    monkeypatch.setattr(_native, "portable", SimpleNamespace(instruction_sets=lambda: ["abacus", "portable"]))
+    assert available_instruction_sets() == ("portable",)
