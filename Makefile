@@ -14,8 +14,8 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 PYPROJECT := import tomllib; toml = tomllib.load(open('pyproject.toml', 'rb')); project = toml['project']
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-extras fuzz soak sanitize lint format bench bench-quick bench-quality bench-engines \
-	bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce size docs wheels clean
+.PHONY: help install demo test test-slow test-extras test-arm fuzz soak sanitize lint format bench bench-quick bench-quality \
+	bench-engines bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce size docs wheels clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 20
@@ -42,6 +42,9 @@ fuzz: install  ## search for faults with random cases (minutes; hours with FORM=
 
 sanitize: install  ## run native tests and random cases with address, undefined-behaviour and thread sanitizers
 	$(BIN)/python -m fuzz.sanitize
+
+test-arm: install  ## test the core on ARM under QEMU, and compare its bits (needs a cross compiler, see fuzz/arm.py)
+	$(BIN)/python -m fuzz.arm
 
 soak: install  ## look for leaks in an hour of all calls
 	$(BIN)/python -m fuzz.soak --minutes $(or $(MINUTES),60)

@@ -5,14 +5,13 @@ The package is staged in ``build/sanitize``: the Python files of ``src`` beside 
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fuzz.runner import ROOT
+from fuzz.staging import build_package, run
 
 TESTS = ("tests/engines/native", "tests/novelty", "tests/encoding", "tests/explain")
 LIMITS = "tests/engines/native/test_faults.py"  # limits the address space, of which sanitizers need terabytes
@@ -62,26 +61,17 @@ SANITIZERS = {
 def build(name: str, sanitizer: Sanitizer) -> Path:
     """Build the modules and return the folder of the staged package."""
     folder = ROOT / "build" / "sanitize" / name
-    options = ";".join(sanitizer.options)
-    configure = ["cmake", "-S", ROOT, "-B", folder / "cmake", "-DCMAKE_BUILD_TYPE=Release"]
-    _run([*configure, f"-DPython_EXECUTABLE={sys.executable}", f"-DEPIBOOST_SANITIZE={options}"])
-    _run(["cmake", "--build", folder / "cmake", "--parallel", "2"])
-    package = folder / "package" / "epiboost"
-    shutil.rmtree(package, ignore_errors=True)
-    shutil.copytree(ROOT / "src" / "epiboost", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    for module in (folder / "cmake").glob("_native_*.so"):
-        shutil.copy(module, package)
-    return package.parent
+    return build_package(folder, [f"-DEPIBOOST_SANITIZE={';'.join(sanitizer.options)}"])
 
 
 def environment(package: Path, sanitizer: Sanitizer) -> dict[str, str]:
-    """Return the environment in which the staged package is used."""
+    """Return the settings of the environment in which the staged package is used."""
     path = os.pathsep.join([str(package), str(ROOT)])
     loaded = {}
     if sanitizer.library is not None:
         # Also that of C++, which the sanitizer must find before it sees an exception.
         loaded = {"LD_PRELOAD": " ".join(_path_of(library) for library in (sanitizer.library, "libstdc++.so"))}
-    return {**os.environ, **sanitizer.settings, **loaded, "PYTHONPATH": path}
+    return {**sanitizer.settings, **loaded, "PYTHONPATH": path}
 
 
 def _path_of(library: str) -> str:
@@ -105,13 +95,9 @@ def main() -> None:
         settings = environment(build(name, SANITIZERS[name]), SANITIZERS[name])
         options_of_tests = ["-q", "-p", "no:cacheprovider", "--capture=no", "-m", "not slow", "--ignore", LIMITS]
         tests = [sys.executable, "-m", "pytest", *options_of_tests, *SANITIZERS[name].tests]
-        _run(tests, settings)
+        run(tests, settings)
         cases = ["--cases", str(options.cases), "--jobs", "1", "--seed", "7"]
-        _run([sys.executable, "-m", "fuzz", "extremes", *cases], settings)
-
-
-def _run(command: Sequence[object], settings: dict[str, str] | None = None) -> None:
-    subprocess.run([str(part) for part in command], env=settings, cwd=ROOT, check=True)  # noqa: S603 (our own commands)
+        run([sys.executable, "-m", "fuzz", "extremes", *cases], settings)
 
 
 if __name__ == "__main__":

@@ -25,9 +25,9 @@ EPIBOOST_ALWAYS_INLINE void prefetch(const void* address) {
 
 // Tells the processor that this thread waits in a loop, so that it saves power and leaves resources to the core's other thread.
 EPIBOOST_ALWAYS_INLINE void pause_in_spin() {
-#if defined(_M_X64)
+#if defined(_MSC_VER) && defined(_M_X64)
     _mm_pause();
-#elif defined(_M_ARM64)
+#elif defined(_MSC_VER)
     __yield();
 #elif defined(__x86_64__)
     __builtin_ia32_pause();

@@ -1,13 +1,13 @@
 // The instruction sets of the processor that runs this. AVX needs the operating system too, which saves the registers.
 #pragma once
 
-#if defined(_M_X64)
+#if defined(_MSC_VER) && defined(_M_X64)
 #include <intrin.h>
 #endif
 
 namespace epiboost {
 
-#if defined(_M_X64)
+#if defined(_MSC_VER) && defined(_M_X64)
 
 // A register of the answer to CPUID: 0 is EAX, 1 EBX, 2 ECX, 3 EDX.
 inline bool cpuid_has(int leaf, int number, unsigned bits) {
