@@ -25,6 +25,9 @@ std::vector<std::string> instruction_sets() {
 }  // namespace
 
 NB_MODULE(EPIBOOST_MODULE, module) {
+#if defined(__SSE4_2__)
+    if (!epiboost::has_sse42()) throw nb::import_error("this processor has no SSE4.2, which epiboost needs, as NumPy does");
+#endif
     nb::set_leak_warnings(false);  // a daemon thread that is in a call when the process exits keeps its arguments
     module.def("instruction_sets", &instruction_sets);
     epiboost::bind_bins(module);

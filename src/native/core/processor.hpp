@@ -23,6 +23,8 @@ inline bool system_saves(unsigned states) {
     return cpuid_has(1, 2, osxsave) && (_xgetbv(0) & states) == states;
 }
 
+inline bool has_sse42() { return cpuid_has(1, 2, 1u << 20); }
+
 inline bool has_avx2() {
     constexpr unsigned fma = 1u << 12;
     constexpr unsigned avx2_bmi2 = 1u << 5 | 1u << 8;
@@ -36,6 +38,8 @@ inline bool has_avx512() {
 
 #elif defined(__x86_64__)
 
+inline bool has_sse42() { return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt"); }
+
 inline bool has_avx2() {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
 }
@@ -47,6 +51,7 @@ inline bool has_avx512() {
 
 #else
 
+inline bool has_sse42() { return false; }
 inline bool has_avx2() { return false; }
 inline bool has_avx512() { return false; }
 

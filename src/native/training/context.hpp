@@ -31,6 +31,7 @@ struct TrainingContext {
     std::int64_t total_integer_weight = 0;
     float weight_unit = 1.0f;
     float largest_weight = 1.0f;
+    std::vector<float> root_weight;   // square roots of the weights; empty without noise
     std::vector<std::int32_t> draws;  // draws per row in subsampling; empty without subsampling
     std::int32_t max_draws = 1;
     std::int64_t min_integer_weight = 0;  // least weight of a leaf, of the rows that choose the splits
@@ -45,6 +46,9 @@ struct TrainingContext {
         : table(table), target(target), recipe(recipe), evaluation_table(evaluation_table),
           evaluation_target(evaluation_target), bundles(table, cells_per_byte(table, recipe.outputs)) {
         round_weights();
+        if (recipe.noise > 0.0) {
+            for (const float weight : target.weight) root_weight.push_back(std::sqrt(weight));
+        }
         if (recipe.guards_variance()) weigh_neighbours();
         const auto rows = static_cast<double>(table.rows);
         if (recipe.structure_rows > 0) structure_share = std::min(1.0, recipe.structure_rows / rows);

@@ -1,7 +1,9 @@
 // Gradients of all rows for one tree: weighted, with Langevin noise, in single precision.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -102,19 +104,11 @@ class Gradients {
     // noise of w rows.
     void add_noise(int tree, std::size_t row, int output, const float* raw, const float* noise_scale, std::int32_t* largest) {
         const float* weight = this->weight() + row;
-        float noise[2][block] = {};
+        float noise[2][block];
         if (recipe_.noise > 0.0) {
-            const NoiseKey noise_key(seed_, tree, Purpose::langevin, output / 2);
-            const float deviation = static_cast<float>(recipe_.noise);
-            const std::uint32_t* key = context_.target.key.data() + row;
-            for (std::size_t i = 0; i < block; ++i) {
-                float even;
-                float odd;
-                normal_pair(noise_key, key[i], even, odd);
-                const float size = std::sqrt(weight[i]) * deviation;
-                noise[0][i] = size * even;
-                noise[1][i] = size * odd;
-            }
+            draw_noise(tree, row, output, noise);
+        } else {
+            std::fill_n(&noise[0][0], 2 * block, 0.0f);
         }
         for (int k = output; k < std::min(output + 2, recipe_.outputs); ++k) {
             float* __restrict value = values_.data() + k * rows_ + row;
@@ -129,6 +123,27 @@ class Gradients {
             largest[k] = most;
             if (k > 0 || noise_.empty()) continue;
             for (std::size_t i = 0; i < block; ++i) noise_[row + i] = own_scale[i] * own_noise[i];
+        }
+    }
+
+    // Noise of a pair of outputs, without the scale of the Fisher metric.
+    void draw_noise(int tree, std::size_t row, int output, float (&noise)[2][block]) const {
+        const NoiseKey noise_key(seed_, tree, Purpose::langevin, output / 2);
+        const float deviation = static_cast<float>(recipe_.noise);
+        const std::uint32_t* key = context_.target.key.data() + row;
+        float drawn_root[block];
+        const float* root_weight = context_.root_weight.data() + row;
+        if (!weight_.empty()) {  // the weights of this tree
+            for (std::size_t i = 0; i < block; ++i) drawn_root[i] = std::sqrt(weight_[row + i]);
+            root_weight = drawn_root;
+        }
+        for (std::size_t i = 0; i < block; ++i) {
+            float even;
+            float odd;
+            normal_pair(noise_key, key[i], even, odd);
+            const float size = root_weight[i] * deviation;
+            noise[0][i] = size * even;
+            noise[1][i] = size * odd;
         }
     }
 

@@ -37,25 +37,41 @@ struct Units {
 
 // 1 / (weight + l2) for both sides of a threshold, with one division.
 struct Inverses {
+    static constexpr float tiny = 1e-15f;  // an empty side has no gradient: 0 / tiny = 0
+    static constexpr float huge = 1e18f;   // the product of two stays finite
     float left;
     float right;
 
-    Inverses(std::int32_t left_weight, std::int32_t all_weight, const Units& units) {
-        constexpr float tiny = 1e-15f;  // an empty side has no gradient: 0 / tiny = 0
-        constexpr float huge = 1e18f;   // the product of two stays finite
-        const float left_total = clamp(static_cast<float>(left_weight) * units.weight + units.l2, tiny, huge);
-        const float right_total = clamp(static_cast<float>(all_weight - left_weight) * units.weight + units.l2, tiny, huge);
+    Inverses(std::int32_t left_weight, std::int32_t all_weight, const Units& units)
+        : Inverses(of<true>(static_cast<float>(left_weight), static_cast<float>(all_weight - left_weight), units)) {}
+
+    // Whether the weight of a side, with l2, can leave the range from tiny to huge.
+    static bool needs_clamps(float all_weight, const Units& units) {
+        return !(units.l2 >= tiny && all_weight * units.weight + units.l2 <= huge);
+    }
+
+    template <bool Clamps>
+    static Inverses of(float left_weight, float right_weight, const Units& units) {
+        float left_total = left_weight * units.weight + units.l2;
+        float right_total = right_weight * units.weight + units.l2;
+        if constexpr (Clamps) {
+            left_total = clamp(left_total, tiny, huge);
+            right_total = clamp(right_total, tiny, huge);
+        }
         const float inverse = 1.0f / (left_total * right_total);
-        left = inverse * right_total;
-        right = inverse * left_total;
+        return {inverse * right_total, inverse * left_total};
     }
 
     // Contribution of one output to the score.
-    float score(std::int32_t left_sum, std::int32_t all, float unit) const {
-        const float on_left = static_cast<float>(left_sum);
-        const float on_right = static_cast<float>(all - left_sum);
-        return unit * (on_left * on_left * left + on_right * on_right * right);
+    float score(float left_sum, float right_sum, float unit) const {
+        return unit * (left_sum * left_sum * left + right_sum * right_sum * right);
     }
+    float score(std::int32_t left_sum, std::int32_t all, float unit) const {
+        return score(static_cast<float>(left_sum), static_cast<float>(all - left_sum), unit);
+    }
+
+  private:
+    Inverses(float of_left, float of_right) : left(of_left), right(of_right) {}
 };
 
 // Adds the contribution of one leaf to the scores of a feature's thresholds, from prefix sums. `running` has room for the
@@ -123,6 +139,28 @@ void add_scores(const std::int32_t* histogram, int stride, int outputs, const Un
     for (int b = 0; b < stride; ++b) scores[b] += (four[4 * b] + four[4 * b + 2]) + (four[4 * b + 1] + four[4 * b + 3]);
 }
 
+// Scores of a quarter of the thresholds of a feature, for the Normal. Sums are below 2^24, so single precision holds them and their
+// differences exactly. `Clamps` as in `Inverses`.
+template <bool Clamps>
+inline void add_quarter(const std::int64_t* sums, std::int64_t before, const PackedTwo::Parts& all, int count, const Units& units,
+                        float* __restrict scores) {
+    const float first_unit = units.gradient_squared[0];
+    const float second_unit = units.gradient_squared[1];
+    const Units local_units = units;  // a copy, which the stores to `scores` cannot alias
+    const auto first_all = static_cast<float>(all.first);
+    const auto second_all = static_cast<float>(all.second);
+    const auto weight_all = static_cast<float>(all.weight);
+    for (int b = 0; b < count; ++b) {
+        const PackedTwo::Parts left = PackedTwo::parts(before + sums[b]);
+        const auto weight = static_cast<float>(left.weight);
+        const auto inverses = Inverses::of<Clamps>(weight, weight_all - weight, local_units);
+        const auto first = static_cast<float>(left.first);
+        const auto second = static_cast<float>(left.second);
+        scores[b] += inverses.score(first, first_all - first, first_unit);
+        scores[b] += inverses.score(second, second_all - second, second_unit);
+    }
+}
+
 // For the Normal: scan and scores in one loop.
 template <>
 inline void add_scores<PackedTwo>(const std::int64_t* histogram, int stride, int, const Units& units, std::int32_t*,
@@ -130,19 +168,10 @@ inline void add_scores<PackedTwo>(const std::int64_t* histogram, int stride, int
     const PrefixSums prefix(histogram, stride);
     const PackedTwo::Parts all = PackedTwo::parts(prefix.before[4]);
     const int quarter = stride / 4;
-    const float first_unit = units.gradient_squared[0];
-    const float second_unit = units.gradient_squared[1];
-    const Units local_units = units;  // a copy, which the stores to `scores` cannot alias
+    const bool clamps = Inverses::needs_clamps(static_cast<float>(all.weight), units);
     for (int part = 0; part < 4; ++part) {
-        const std::int64_t before = prefix.before[part];
-        const std::int64_t* sums = prefix.sums.data() + part * quarter;
-        float* __restrict score = scores + part * quarter;
-        for (int b = 0; b < quarter; ++b) {
-            const PackedTwo::Parts left = PackedTwo::parts(before + sums[b]);
-            const Inverses inverses(left.weight, all.weight, local_units);
-            score[b] += inverses.score(left.first, all.first, first_unit);
-            score[b] += inverses.score(left.second, all.second, second_unit);
-        }
+        const auto add = clamps ? add_quarter<true> : add_quarter<false>;
+        add(prefix.sums.data() + part * quarter, prefix.before[part], all, quarter, units, scores + part * quarter);
     }
 }
 
