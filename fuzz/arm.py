@@ -31,7 +31,17 @@ PLATFORMS = ("manylinux2014_aarch64", "manylinux_2_27_aarch64", "manylinux_2_28_
 # The emulator cannot start other processes, which `test_faults.py` needs.
 TESTS = tuple(
     f"tests/engines/native/test_{name}.py"
-    for name in ("noise", "prediction", "trainer", "given_trees", "offset", "split_rows", "shapley", "determinism")
+    for name in (
+        "noise",
+        "reference",
+        "prediction",
+        "trainer",
+        "given_trees",
+        "offset",
+        "split_rows",
+        "shapley",
+        "determinism",
+    )
 )
 
 
