@@ -57,7 +57,7 @@ struct TrainingContext {
         }
         largest_level = std::min(max_level, std::floor(0x1p30f / static_cast<float>(max_rows())));
         const int most_bins = *std::max_element(table.bins.begin(), table.bins.end());
-        stride = std::min(max_bins, (most_bins + 15) / 16 * 16);
+        stride = cells_for(most_bins, recipe.outputs);
     }
 
     // Whether scores or their noise need the sums of squared gradients.

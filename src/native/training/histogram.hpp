@@ -19,6 +19,10 @@ namespace epiboost {
 
 constexpr int max_bins = 256;  // a bin is one byte
 
+// Cells of the histogram of a feature with so many bins. The loops over one or two outputs go by sixteen cells; with more outputs
+// a cell is a vector of its own.
+inline int cells_for(int bins, int outputs) { return outputs <= 2 ? std::min(max_bins, (bins + 15) / 16 * 16) : bins; }
+
 // Lowest and highest cell of a histogram that hold rows. `is_empty(b)` says whether cell b holds none.
 struct Occupied {
     int lowest;
@@ -206,7 +210,9 @@ template <class Layout, class Rows>
 void add_rows(const HistogramInput<Layout>& cells, const Rows& rows, std::size_t count, typename Layout::Word* histogram) {
     const int width = Layout::words(cells.outputs);
     const std::size_t feature_size = static_cast<std::size_t>(cells.stride) * width;
-    const std::size_t tile_columns = std::max<std::size_t>(1, l1_bytes / (feature_size * sizeof(typename Layout::Word)));
+    const std::size_t most = std::max<std::size_t>(1, l1_bytes / (feature_size * sizeof(typename Layout::Word)));
+    const std::size_t tiles = (cells.columns + most - 1) / most;
+    const std::size_t tile_columns = tiles > 0 ? (cells.columns + tiles - 1) / tiles : 1;  // a tile of few columns would be slow
     for (std::size_t begin = 0; begin < count; begin += tile_rows) {
         const std::size_t end = std::min(begin + tile_rows, count);
         for (std::size_t first = 0; first < cells.columns; first += tile_columns) {

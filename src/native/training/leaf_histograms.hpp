@@ -32,7 +32,7 @@ class LeafHistograms {
     // reserved but not touched.
     LeafHistograms(const TrainingContext& context, int threads, std::size_t slots, std::size_t max_fills)
         : context_(context), outputs_(context.recipe.outputs), width_(Layout::words(outputs_)),
-          bundled_stride_((context.bundles.most_bins() + 15) / 16 * 16),
+          bundled_stride_(static_cast<std::size_t>(cells_for(static_cast<int>(context.bundles.most_bins()), outputs_))),
           size_(width_ * (context.bundles.unbundled() * context.stride +
                           (context.table.columns - context.bundles.unbundled()) * bundled_stride_)),
           max_fills_(max_fills), threads_(static_cast<std::size_t>(threads)),

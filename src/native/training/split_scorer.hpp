@@ -50,7 +50,7 @@ class SplitScorer {
     }
 
     // Cells of a feature's histogram that may be in use; the last threshold leaves all rows on one side.
-    int cells(std::size_t feature) const { return std::min(context_.stride, context_.table.highest[feature] / 16 * 16 + 16); }
+    int cells(std::size_t feature) const { return cells_for(context_.table.highest[feature] + 1, context_.recipe.outputs); }
 
   private:
     // The rare case, out of the way of the usual one.
