@@ -19,7 +19,8 @@ from pathlib import Path
 from time import perf_counter
 
 import growth
-from jobs import JOBS, LARGE_JOBS, Effort
+from jobs import JOBS, LARGE_JOBS
+from jobs.effort import Effort
 from results import Result, machine, page, table
 
 BUSY = 0.5
