@@ -6,14 +6,14 @@ import mixed
 import numpy as np
 import tables
 from clock import interleaved
-from peers import THREADS, TRAININGS, Training, training
+from peers import TRAININGS, Training, training
 from results import Result
 from tables import Table
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost import EpiBoostRegressor
 from jobs.comparison import compared_with_catboost
 from jobs.effort import Effort
-from jobs.models import MEMBERS, regressor, trained_on_categories
+from jobs.models import MEMBERS, estimator, regressor, trained_on_categories
 
 
 def train_ten_on_protein(effort: Effort) -> list[Result]:
@@ -87,9 +87,7 @@ def train_ten_on_categories(effort: Effort) -> list[Result]:
 def _train_ten(
     job: int, data: Table, trees: int, effort: Effort, *, bar: float, aim: float | None = None
 ) -> list[Result]:
-    estimator = EpiBoostClassifier if data.y.dtype.kind == "i" else EpiBoostRegressor
-    size = {"n_members": MEMBERS, "n_estimators": trees, "n_jobs": THREADS, "random_state": 0}
-    ours, calibrated = estimator(**size, out_of_fold=0), estimator(**size)
+    ours, calibrated = estimator(data, trees), estimator(data, trees, out_of_fold="auto")
     runs = {"ours": lambda: ours.fit(data.X, data.y), "calibrated": lambda: calibrated.fit(data.X, data.y)}
     peer = training("CatBoost", data, trees)
     if peer is not None:
@@ -99,9 +97,7 @@ def _train_ten(
     theirs, with_folds = "CatBoost, one model", {**times, "ours": times["calibrated"]}
     return [
         compared_with_catboost(job, what, times, bar=bar, aim=aim, peer_name=theirs),
-        compared_with_catboost(
-            job, f"the same with out-of-fold chains (default), {data}", with_folds, peer_name=theirs
-        ),
+        compared_with_catboost(job, f"the same with out-of-fold chains, {data}", with_folds, peer_name=theirs),
     ]
 
 
