@@ -31,3 +31,4 @@ JOBS: Mapping[int, Callable[[Effort], list[Result]]] = {
     12: predict_categories,
 }
 LARGE_JOBS = (4, 9, 11, 12)
+BY_SET = (1, 6, 7, 12)  # jobs that measure every instruction set of an Effort

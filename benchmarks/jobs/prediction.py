@@ -1,5 +1,7 @@
 """Jobs that predict."""
 
+from functools import partial
+
 import mixed
 import numpy as np
 import tables
@@ -7,7 +9,7 @@ from clock import interleaved
 from peers import THREADS, Model
 from results import Result
 
-from jobs.comparison import compared_with_catboost
+from jobs.comparison import compared_by_set, compared_with_catboost, prediction_runs
 from jobs.effort import Effort
 from jobs.models import MEMBERS, catboost_trained, ours_trained, trained_on_categories
 
@@ -18,24 +20,26 @@ def predict_ten(effort: Effort) -> list[Result]:
     """Predict with ten members; compare with one CatBoost model."""
     trees, X = effort.trees(1000, 300), tables.protein_twice()
     ours, peer = ours_trained(trees), catboost_trained(trees)
-    runs = {"ours": lambda: ours.predict_uncertainty(X)}
+    runs = prediction_runs(effort.sets, ours, X)
     if peer is not None:
         runs["CatBoost"] = lambda: peer.predict(X, thread_count=THREADS)
     times = interleaved(runs, effort.predictions, warm_up=True)
     what = f"predict_uncertainty of {MEMBERS} members of {trees} trees, {len(X):,} rows"
-    return [compared_with_catboost(6, what, times, bar=0.7, peer_name="CatBoost, one model")]
+    bars = {"avx512": 0.55, "avx2": 1.0, "portable": 4.0}
+    return compared_by_set(6, what, times, effort.sets, bars=bars)
 
 
 def predict_virtual(effort: Effort) -> list[Result]:
     """Predict with a virtual ensemble; compare with CatBoost's virtual ensemble."""
     trees, X = effort.trees(1000, 300), tables.protein_twice()
     ours, peer = ours_trained(trees, "virtual"), catboost_trained(trees)
-    runs = {"ours": lambda: ours.predict_uncertainty(X)}
+    runs = prediction_runs(effort.sets, ours, X)
     if peer is not None:
         runs["CatBoost"] = lambda: _virtual_ensembles(peer, X, THREADS)
     times = interleaved(runs, effort.predictions, warm_up=True)
     what = f"predict_uncertainty of a virtual ensemble of {trees} trees, {len(X):,} rows"
-    return [compared_with_catboost(7, what, times, bar=0.15, peer_name="CatBoost, virtual ensemble")]
+    bars = {"avx512": 0.15, "avx2": 0.25, "portable": 1.0}
+    return compared_by_set(7, what, times, effort.sets, bars=bars, peer_name="CatBoost, virtual ensemble")
 
 
 def predict_one_row(effort: Effort) -> list[Result]:
@@ -61,13 +65,11 @@ def predict_categories(effort: Effort) -> list[Result]:
     for name in mixed.NAMES if mixed.is_available() else ():
         data, trees = mixed.load(name), effort.trees(1000, 50)
         ours, peer = (trained.model for trained in trained_on_categories(name, trees))
-        runs = {
-            "ours": lambda data=data, ours=ours: ours.predict_uncertainty(data.X_test),
-            "CatBoost": lambda data=data, peer=peer: peer.predict_proba(data.X_test, thread_count=THREADS),
-        }
+        runs = prediction_runs(effort.sets, ours, data.X_test)
+        runs["CatBoost"] = partial(peer.predict_proba, data.X_test, thread_count=THREADS)
         times = interleaved(runs, 3 * effort.predictions, warm_up=True)
         what = f"predict_uncertainty of {MEMBERS} members of {trees} trees, {name}, {len(data.y_test):,} rows of pandas"
-        lines.append(compared_with_catboost(12, what, times, bar=1.0, peer_name="CatBoost, one model"))
+        lines.extend(compared_by_set(12, what, times, effort.sets, bars={"avx512": 1.0, "avx2": 1.0}))
     return lines
 
 

@@ -30,7 +30,7 @@ def memory(effort: Effort) -> list[Result]:
         scripts = {trainer: memory_script(trainer, folder, MEMORY_TREES) for trainer in trainers}
         peaks = interleaved_scripts(scripts, effort.repeats)
     what = f"peak memory of training {MEMBERS} members of {MEMORY_TREES} trees, above the table, {data}"
-    return [compared_with_catboost(9, what, peaks, bar=1.0, peer_name="CatBoost, one model", unit="MiB")]
+    return [compared_with_catboost(9, what, peaks, bar=1.0, unit="MiB")]
 
 
 def imports(effort: Effort) -> list[Result]:

@@ -11,14 +11,16 @@ from results import Result
 from tables import Table
 
 from epiboost import EpiBoostRegressor
-from jobs.comparison import compared_with_catboost
+from epiboost._native import instruction_set
+from jobs.comparison import Bars, compared_by_set, compared_with_catboost, required, training_runs
 from jobs.effort import Effort
 from jobs.models import MEMBERS, estimator, regressor, trained_on_categories
 
 
 def train_ten_on_protein(effort: Effort) -> list[Result]:
     """Train ten members; compare with one CatBoost model."""
-    return _train_ten(1, tables.protein(), effort.trees(1000, 100), effort, bar=0.8, aim=0.5)
+    bars = {"avx512": 0.55, "avx2": 0.8, "portable": 1.2}
+    return _train_ten(1, tables.protein(), effort.trees(1000, 100), effort, bars, sets=effort.sets)
 
 
 def train_one_chain(effort: Effort) -> list[Result]:
@@ -35,21 +37,22 @@ def train_one_chain(effort: Effort) -> list[Result]:
         what = f"train one chain of {trees} trees (virtual ensemble), {data}"
         return Result(job=2, what=what, peer_name=name, ours=times["ours"], peer=scaled.get(peer, ()), bar=bar)
 
-    lines = [line(peer, _named(peer, own), 0.1 if peer == "CatBoost" else None) for peer, own in prepared.items()]
+    bars = {"CatBoost": 0.09} if instruction_set() == "avx512" else {}
+    lines = [line(peer, _named(peer, own), bars.get(peer)) for peer, own in prepared.items()]
     fastest = min(scaled, key=lambda peer: median(scaled[peer]), default="none")
     return [*lines, line(fastest, f"the fastest of them: {fastest}", 0.2)]
 
 
 def train_ten_on_kin8nm(effort: Effort) -> list[Result]:
     """Train ten members on a small table."""
-    return _train_ten(3, tables.kin8nm(), effort.trees(1000, 100), effort, bar=1.0)
+    return _train_ten(3, tables.kin8nm(), effort.trees(1000, 100), effort, required(1.0))
 
 
 def train_ten_on_year(effort: Effort) -> list[Result]:
     """Train ten members on a large table; compare the loss with that of splits chosen on all rows."""
     trees = effort.trees(200, 10)
     data, held_out = tables.year()
-    lines = _train_ten(4, data, trees, effort, bar=2.0)
+    lines = _train_ten(4, data, trees, effort, required(2.0))
     by_sample = _held_out_losses(regressor(trees), data, held_out)
     by_all = _held_out_losses(regressor(trees, structure_rows=None), data, held_out)
     for loss, ours in by_sample.items():
@@ -69,7 +72,7 @@ def train_ten_on_year(effort: Effort) -> list[Result]:
 
 def train_ten_on_classes(effort: Effort) -> list[Result]:
     """Train ten members on seven classes."""
-    return _train_ten(5, tables.classes(), effort.trees(200, 20), effort, bar=2.0)
+    return _train_ten(5, tables.classes(), effort.trees(200, 20), effort, required(2.0))
 
 
 def train_ten_on_categories(effort: Effort) -> list[Result]:
@@ -80,24 +83,26 @@ def train_ten_on_categories(effort: Effort) -> list[Result]:
         ours, peer = trained_on_categories(name, trees)
         times = {"ours": (ours.seconds,), "CatBoost": (peer.seconds,)}  # one round, because CatBoost takes minutes
         what = f"train {MEMBERS} members of {trees} trees, {mixed.load(name)}"
-        lines.append(compared_with_catboost(11, what, times, bar=0.5, peer_name="CatBoost, one model"))
+        lines.append(compared_with_catboost(11, what, times, bar=0.5))
     return lines
 
 
 def _train_ten(
-    job: int, data: Table, trees: int, effort: Effort, *, bar: float, aim: float | None = None
+    job: int, data: Table, trees: int, effort: Effort, bars: Bars, *, sets: tuple[str, ...] | None = None
 ) -> list[Result]:
-    ours, calibrated = estimator(data, trees), estimator(data, trees, out_of_fold="auto")
-    runs = {"ours": lambda: ours.fit(data.X, data.y), "calibrated": lambda: calibrated.fit(data.X, data.y)}
+    """Train ten members, by instruction set if sets are given; with out-of-fold chains on the set in use only."""
+    usual, sets = effort.usual_set, effort.usual_set if sets is None else sets
+    runs = training_runs(sets, estimator(data, trees), data.X, data.y)
+    calibrated = training_runs(usual, estimator(data, trees, out_of_fold="auto"), data.X, data.y)
+    runs |= {f"{name}, calibrated": run for name, run in calibrated.items()}
     peer = training("CatBoost", data, trees)
     if peer is not None:
         runs["CatBoost"] = peer.run
     times = interleaved(runs, effort.repeats)
-    what = f"train {MEMBERS} members of {trees} trees, {data}"
-    theirs, with_folds = "CatBoost, one model", {**times, "ours": times["calibrated"]}
+    with_folds = {**times, **{name: times[f"{name}, calibrated"] for name in usual}}
     return [
-        compared_with_catboost(job, what, times, bar=bar, aim=aim, peer_name=theirs),
-        compared_with_catboost(job, f"the same with out-of-fold chains, {data}", with_folds, peer_name=theirs),
+        *compared_by_set(job, f"train {MEMBERS} members of {trees} trees, {data}", times, sets, bars=bars),
+        *compared_by_set(job, f"the same with out-of-fold chains, {data}", with_folds, usual),
     ]
 
 
