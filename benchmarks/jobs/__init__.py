@@ -11,10 +11,12 @@ from jobs.training import (
     train_one_chain,
     train_ten_on_categories,
     train_ten_on_classes,
+    train_ten_on_digits,
     train_ten_on_kin8nm,
     train_ten_on_protein,
     train_ten_on_year,
 )
+from jobs.tree_shapes import predict_other_trees
 
 JOBS: Mapping[int, Callable[[Effort], list[Result]]] = {
     1: train_ten_on_protein,
@@ -29,6 +31,8 @@ JOBS: Mapping[int, Callable[[Effort], list[Result]]] = {
     10: imports,
     11: train_ten_on_categories,
     12: predict_categories,
+    13: predict_other_trees,
+    14: train_ten_on_digits,
 }
 LARGE_JOBS = (4, 9, 11, 12)
-BY_SET = (1, 6, 7, 12)  # jobs that measure every instruction set of an Effort
+BY_SET = (1, 6, 7, 12, 13, 14)  # jobs that measure every instruction set of an Effort

@@ -75,6 +75,11 @@ def train_ten_on_classes(effort: Effort) -> list[Result]:
     return _train_ten(5, tables.classes(), effort.trees(200, 20), effort, required(2.0))
 
 
+def train_ten_on_digits(effort: Effort) -> list[Result]:
+    """Train ten members on a small table of ten classes."""
+    return _train_ten(14, tables.digits(), effort.trees(1000, 100), effort, required(1.0), sets=effort.sets)
+
+
 def train_ten_on_categories(effort: Effort) -> list[Result]:
     """Train ten members on datasets with categories; compare with one CatBoost model."""
     lines = []
