@@ -38,11 +38,14 @@ def main() -> None:
     earlier = (
         json.loads(options.earlier.read_text(encoding="utf-8")) if options.earlier else {"results": [], "growth": []}
     )
-    earlier_results = [Result.from_json(record) for record in earlier["results"] if record["job"] not in options.only]
+    earlier_results = [
+        Result.from_json(record) for record in earlier["results"] if record["job"] not in (*options.only, growth.JOB)
+    ]
     results = sorted([*_run(options.only, effort), *earlier_results], key=lambda result: result.job)
     series = [growth.Series.from_json(record) for record in earlier["growth"]]
     if options.growth:
         series = growth.measure(effort.repeats, _note)
+    results += growth.requirements(series)
     for name, lines in tables_by_set(results).items():
         print(f"Instruction set: {name}\n\n{lines}\n")
     if series:
