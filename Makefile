@@ -62,7 +62,7 @@ format: $(VENV)/.tools  ## format the code
 	$(BIN)/ruff format
 
 bench: install $(VENV)/.bench  ## compare speed with other libraries, update docs/benchmarks.md
-	$(BIN)/python benchmarks/speed.py --growth --docs
+	$(BIN)/python benchmarks/speed.py --growth --instructions all --docs
 
 bench-quick: install $(VENV)/.bench  ## compare speed with other libraries in under two minutes
 	$(BIN)/python benchmarks/speed.py --quick

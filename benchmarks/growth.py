@@ -10,10 +10,12 @@ import numpy as np
 from clock import interleaved
 from matplotlib.figure import Figure
 from peers import THREADS, Model, training
+from results import Result
 from tables import Table, generated
 
 from epiboost import EpiBoostRegressor
 
+JOB = 15  # after those of jobs/
 TREES = 100  # the default of most libraries
 ROWS, COMMON_FEATURES = (10_000, 30_000, 100_000, 300_000), 20
 FEATURES, COMMON_ROWS = (10, 30, 90), 30_000
@@ -78,6 +80,27 @@ def measure(repeats: int, note: Callable[[str], None]) -> list[Series]:
             seconds = {name: tuple(step[index][name] for step in steps) for name in steps[0][index]}
             found.append(Series(what, size, at, sizes, seconds))
     return found
+
+
+def requirements(found: list[Series]) -> list[Result]:
+    """Return the lines of growth by features, which must not be steeper than CatBoost's.
+
+    They hold two to the power of the fitted exponent, whose ratio is at most one just if our exponent is at most
+    CatBoost's. The ratio of the exponents themselves would not tell, because noise can make a small one negative.
+    """
+    return [
+        Result(
+            job=JOB,
+            what=f"{series.what} one chain of {TREES} trees, factor per doubling of features (at {series.at})",
+            peer_name="CatBoost, one model",
+            ours=(2 ** series.slopes["ours"],),
+            peer=tuple(2**slope for name, slope in series.slopes.items() if name == "CatBoost"),
+            bar=1.0,
+            unit="",
+        )
+        for series in found
+        if series.size == "features"
+    ]
 
 
 def slopes_table(found: list[Series]) -> str:

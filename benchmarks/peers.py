@@ -41,39 +41,40 @@ class Training:
     scale: float = 1.0
 
 
-def training(peer: str, table: Table, trees: int) -> Training | None:
-    """Build a library's dataset and return its training of one chain; None if it is not installed."""
+def training(peer: str, table: Table, trees: int, **settings: object) -> Training | None:
+    """Build a library's dataset and return its training of one chain; None if it is not installed.
+
+    CatBoost takes settings, which replace those of the comparison.
+    """
     try:
-        return TRAININGS[peer](table, trees)
+        return TRAININGS[peer](table, trees, **settings)
     except ModuleNotFoundError as error:
         if error.name != peer.lower():
             raise
         return None
 
 
-def catboost(table: Table, trees: int) -> Training:
+def catboost(table: Table, trees: int, **settings: object) -> Training:
     """Return CatBoost's SGLB, on a pool; a classifier if the target is of integers."""
     library = import_module("catboost")
     pool = library.Pool(table.X, table.y)
     classes = table.y.dtype.kind == "i"
     estimator = library.CatBoostClassifier if classes else library.CatBoostRegressor
-
-    def train() -> Model:
-        return estimator(
-            loss_function="MultiClass" if classes else "RMSEWithUncertainty",
-            posterior_sampling=True,
-            bootstrap_type="No",
-            iterations=trees,
-            depth=DEPTH,
-            learning_rate=RATE,
-            l2_leaf_reg=L2,
-            thread_count=THREADS,
-            random_seed=0,
-            verbose=False,
-            allow_writing_files=False,
-        ).fit(pool)
-
-    return Training(train)
+    options = {
+        "loss_function": "MultiClass" if classes else "RMSEWithUncertainty",
+        "posterior_sampling": True,
+        "bootstrap_type": "No",
+        "iterations": trees,
+        "depth": DEPTH,
+        "learning_rate": RATE,
+        "l2_leaf_reg": L2,
+        "thread_count": THREADS,
+        "random_seed": 0,
+        "verbose": False,
+        "allow_writing_files": False,
+        **settings,
+    }
+    return Training(lambda: estimator(**options).fit(pool))
 
 
 def lightgbm(table: Table, trees: int) -> Training:
@@ -188,7 +189,7 @@ class Langevin:
         return gradient, self.hessian
 
 
-TRAININGS: dict[str, Callable[[Table, int], Training]] = {
+TRAININGS: dict[str, Callable[..., Training]] = {
     "CatBoost": catboost,
     "LightGBM": lightgbm,
     "XGBoost": xgboost,

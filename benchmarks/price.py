@@ -8,7 +8,7 @@ from statistics import median
 
 import tables
 from clock import interleaved
-from jobs import MEMBERS, regressor
+from jobs.models import MEMBERS, regressor
 from peers import DEPTH, RATE, THREADS, training
 
 TREES, ROUNDS = 1000, 3

@@ -1,9 +1,10 @@
 """Compare speed with other libraries; runs of all libraries are interleaved.
 
-EPIBOOST_DATA=folder python benchmarks/speed.py --growth --docs    all jobs, and renew docs/benchmarks.md
+EPIBOOST_DATA=folder python benchmarks/speed.py --growth --instructions all --docs    all, and renew docs/benchmarks.md
 python benchmarks/speed.py --quick                                 fewer trees, no large tables, under two minutes
 python benchmarks/speed.py --only 1,2,6                            some jobs
 python benchmarks/speed.py --only none --growth                    how run time grows, and docs/growth.png
+python benchmarks/speed.py --instructions avx2,portable            the jobs that depend on instructions, on these sets
 python benchmarks/speed.py --only 5 --earlier FILE --docs          run one job, take the others from a --json FILE
 
 Without EPIBOOST_DATA, protein and kin8nm are replaced by generated tables of the same shape. A requirement that is not
@@ -19,8 +20,12 @@ from pathlib import Path
 from time import perf_counter
 
 import growth
-from jobs import JOBS, LARGE_JOBS, Effort
-from results import Result, machine, page, table
+import instructions
+from jobs import BY_SET, JOBS, LARGE_JOBS
+from jobs.effort import Effort
+from results import Result, machine, page, tables_by_set
+
+from epiboost._native import instruction_set
 
 BUSY = 0.5
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -29,18 +34,22 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 def main() -> None:
     """Run the selected jobs, print their table, and write the requested files."""
     options = _arguments()
-    effort = Effort(options.repeats or (2 if options.quick else 3), options.quick)
+    effort = Effort(options.repeats or (2 if options.quick else 3), options.quick, options.instructions)
     earlier = (
         json.loads(options.earlier.read_text(encoding="utf-8")) if options.earlier else {"results": [], "growth": []}
     )
-    earlier_results = [Result.from_json(record) for record in earlier["results"] if record["job"] not in options.only]
+    earlier_results = [
+        Result.from_json(record) for record in earlier["results"] if record["job"] not in (*options.only, growth.JOB)
+    ]
     results = sorted([*_run(options.only, effort), *earlier_results], key=lambda result: result.job)
     series = [growth.Series.from_json(record) for record in earlier["growth"]]
     if options.growth:
         series = growth.measure(effort.repeats, _note)
-    print(table(results))
+    results += growth.requirements(series)
+    for name, lines in tables_by_set(results).items():
+        print(f"Instruction set: {name}\n\n{lines}\n")
     if series:
-        print(f"\n{growth.slopes_table(series)}\n\n{growth.added_table(series)}")
+        print(f"{growth.slopes_table(series)}\n\n{growth.added_table(series)}")
         growth.draw(series, DOCS / "growth.png")
     if options.docs:
         text = page(results, effort.repeats, growth.section(series) if series else "")
@@ -82,6 +91,12 @@ def _arguments() -> Namespace:
     parser.add_argument("--only", type=_numbers, help="numbers of jobs, such as 1,2,6, or none; default: all")
     parser.add_argument("--quick", action="store_true", help="fewer trees and rounds, no jobs on large tables")
     parser.add_argument("--growth", action="store_true", help="measure how run time grows, and renew docs/growth.png")
+    parser.add_argument(
+        "--instructions",
+        type=instructions.parse,
+        metavar="SETS",
+        help="instruction sets to force, such as avx2,portable, or all; with --docs beside the one in use",
+    )
     parser.add_argument("--docs", action="store_true", help="renew docs/benchmarks.md")
     parser.add_argument(
         "--earlier", type=Path, metavar="FILE", help="take the jobs that are not run from this --json file"
@@ -94,8 +109,14 @@ def _arguments() -> Namespace:
         parser.error("--quick is too imprecise for --growth and --docs")
     if options.docs and options.only is not None and options.earlier is None:
         parser.error("--docs needs all jobs; leave out --only, or give --earlier")
+    usual = options.instructions is None or options.docs
+    jobs = tuple(number for number in JOBS if usual or number in BY_SET)
     if options.only is None:
-        options.only = tuple(number for number in JOBS if not (options.quick and number in LARGE_JOBS))
+        options.only = tuple(number for number in jobs if not (options.quick and number in LARGE_JOBS))
+    if not set(options.only) <= set(jobs):
+        parser.error(f"the jobs of --instructions are {', '.join(map(str, BY_SET))}; others need --docs as well")
+    used = (instruction_set(),) if usual else ()
+    options.instructions = tuple(dict.fromkeys((*used, *(options.instructions or ()))))
     return options
 
 

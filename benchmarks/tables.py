@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
 from uci import Split, splits
 
 PROTEIN = (41_157, 4_573, 9)
@@ -74,6 +76,20 @@ def classes() -> Table:
     features = np.concatenate([X, np.sin(2 * X), X[:, ::-1] * X], axis=1)
     score = features @ rng.normal(scale=0.6, size=(features.shape[1], CLASSES)) + rng.gumbel(size=(CLASS_ROWS, CLASSES))
     return Table("generated, seven classes", X, score.argmax(axis=1))
+
+
+def digits() -> Table:
+    """Return three quarters of scikit-learn's digits: few rows, ten classes."""
+    X, y = load_digits(return_X_y=True)
+    train, _ = train_test_split(np.arange(len(y)), random_state=0)
+    return Table("digits, ten classes", X[train], y[train])
+
+
+def protein_classes() -> Table:
+    """Return protein with the tenths of its target as classes."""
+    data = protein()
+    borders = np.quantile(data.y, np.linspace(0, 1, 11)[1:-1])
+    return Table(f"{data.name}, ten classes", data.X, np.searchsorted(borders, data.y))
 
 
 def generated(rows: int, features: int) -> Table:
