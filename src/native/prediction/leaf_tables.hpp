@@ -22,13 +22,12 @@ struct alignas(64) HalfTable {
     }
 };
 
-// The same as bytes, for NEON. The highest byte is plus 128, so that all are unsigned.
+// The same as bytes, for NEON. The highest byte is signed.
 struct alignas(64) ByteTable {
     std::uint8_t plane[3][max_table_leaves] = {};
 
     void set(std::size_t leaf, std::int32_t value) {
         for (int p = 0; p < 3; ++p) plane[p][leaf] = static_cast<std::uint8_t>(value >> (8 * p));
-        plane[2][leaf] ^= 0x80;
     }
 };
 
