@@ -6,7 +6,7 @@ seen fewer rows, and is one chain. That excess is known (see `disagreement`) and
 one factor, so that it is the variance between models on other rows; what it gains, data uncertainty loses.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -57,7 +57,9 @@ class NormalRecalibration(Recalibration):
         """Return the recalibrated parameters, shape (members, n, 2); the mean over members stays."""
         parameters = np.ascontiguousarray(parameters)
         changed = np.empty_like(parameters)
-        native().recalibrate_normal(parameters, *astuple(self), threads, changed)
+        native().recalibrate_normal(
+            parameters, self.factor, self.reference, self.power, self.knowledge, self.limit, threads, changed
+        )
         return changed
 
     def data_variance(self, variance: Floats) -> Floats:
