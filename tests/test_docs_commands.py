@@ -58,7 +58,7 @@ def check_make(words):
 def check_pip(words):
     """Check that what is installed is this package, and that it has the extras."""
     verb, package = words
-    name, extras = re.fullmatch(r"(\.|epiboost)(?:\[(.*)\])?", package).groups()
+    name, extras = re.fullmatch(r"(\.|epiboost|dist/<wheel>)(?:\[(.*)\])?", package).groups()
     assert (verb, name) in {("install", "."), ("install", "epiboost")}
     assert set((extras or "all").split(",")) <= set(EXTRAS)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 # Every build has its own copy of these classes. In annotations, those of the portable build stand for all of them.
 import epiboost._native_portable as portable
-from epiboost._native_portable import CategoryEncoder, ChainRecipe, KeyIndex, Predictor, Sample
+from epiboost._native_portable import CategoryEncoder, ChainRecipe, KeyIndex, NormalRecalibration, Predictor, Sample
 from epiboost._typing import AnyArray, Bytes, Floats, Floats32, Integers
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "ChainRecipe",
     "KeyIndex",
     "NativeModule",
+    "NormalRecalibration",
     "Predictor",
     "Sample",
     "available_instruction_sets",
@@ -41,6 +42,7 @@ class NativeModule(Protocol):
     CategoryEncoder: type[CategoryEncoder]
     ChainRecipe: type[ChainRecipe]
     KeyIndex: type[KeyIndex]
+    NormalRecalibration: type[NormalRecalibration]
     Predictor: type[Predictor]
     Sample: type[Sample]
 
@@ -125,18 +127,15 @@ class NativeModule(Protocol):
         Trees have the shape (trees, splits), bins (columns, rows), values (rows, players).
         """
 
-    def recalibrate_normal(  # noqa: PLR0917 (the numbers of a recalibration)
-        self,
-        parameters: Floats,
-        factor: float,
-        reference: float,
-        power: float,
-        knowledge: float,
-        limit: float,
-        threads: int,
-        changed: Floats,
+    def recalibrate_normal(
+        self, settings: portable.NormalRecalibration, parameters: Floats, threads: int, changed: Floats
     ) -> None:
-        """Write recalibrated Normal parameters, shape (members, n, 2); see `NormalRecalibration`."""
+        """Write recalibrated Normal parameters, shape (members, n, 2)."""
+
+    def recalibrated_normal_variance(
+        self, settings: portable.NormalRecalibration, parameters: Floats, threads: int
+    ) -> tuple[Floats, Floats]:
+        """Return the data and the knowledge uncertainty of each row of Normal parameters after recalibration."""
 
     def split_normal_variance(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Return the data and the knowledge uncertainty of each row of Normal parameters."""

@@ -235,18 +235,26 @@ class Predictor:
         parameters: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
     ) -> None: ...
 
+class NormalRecalibration:
+    def __init__(self, factor: float, reference: float, power: float, knowledge: float, limit: float) -> None: ...
+
 def recalibrate_normal(
+    settings: NormalRecalibration,
     parameters: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
     ],
-    factor: float,
-    reference: float,
-    power: float,
-    knowledge: float,
-    limit: float,
     threads: int,
     changed: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
 ) -> None: ...
+def recalibrated_normal_variance(
+    settings: NormalRecalibration,
+    parameters: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    threads: int,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]
+]: ...
 def split_normal_variance(
     parameters: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)

@@ -63,6 +63,14 @@ def test_the_members_of_a_model_are_recalibrated_by_its_own_factors():
     np.testing.assert_array_equal(parameters_of(model, X), found.apply(raw.parameters))
 
 
+@every_task
+def test_the_uncertainty_of_a_model_is_that_of_its_posterior(task):
+    model = fitted(task)
+    known, expected = model.predict_uncertainty(X), model.predict_posterior(X).uncertainty()
+    for part, values in expected.columns().items():
+        np.testing.assert_array_equal(known.columns()[part], values)
+
+
 @pytest.mark.parametrize(("factor", "power"), [(1.0, 1.0), (4.0, 1.0), (0.2, 1.0), (1.0, 0.5), (2.0, 1.5), (1.0, 0.0)])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_factor_and_power_are_recovered_from_residuals(factor, power, scale):

@@ -5,6 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 from epiboost._boosting.class_offset import add_to_scores
 from epiboost._boosting.recipe import thread_count
 from epiboost._estimators.fitted import FittedAttributes
+from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._estimators.uncertainty_model import UncertaintyModel
 from epiboost._inputs.schema import CheckedTable, row_index
 from epiboost._posterior.posterior import Posterior
@@ -48,13 +49,32 @@ class FittedModel(FittedAttributes, UncertaintyModel):
         """Return the posterior for the parameters of the members, recalibrated."""
         if offset is not None and self.target_.n_classes:
             parameters = add_to_scores(parameters, offset)
-        if self.out_of_fold_ is not None and self.out_of_fold_.recalibration is not None:
-            few = parameters.shape[1] <= _ROWS_OF_ONE_THREAD
-            with shared_threads(1 if few else thread_count(self.n_jobs)) as threads:
-                parameters = self.out_of_fold_.recalibration.apply(parameters, threads=threads)
+        recalibration = self._recalibration()
+        if recalibration is not None:
+            with self._threads_for(parameters) as threads:
+                parameters = recalibration.apply(parameters, threads=threads)
         if offset is not None and not self.target_.n_classes:
             parameters[:, :, 0] += offset
         return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None), index)
+
+    def _uncertainty(self, X: Table, offset: Column) -> Uncertainty:
+        """Return the uncertainty of each row; recalibrated parameters that nobody asked for are not written."""
+        self._require_fitted()
+        table = self.schema_.transform(X)
+        known = self._known_offset(offset, len(table))
+        recalibration = self._recalibration()
+        if recalibration is None or known is not None:
+            return self._posterior_of(table, row_index(X), known).uncertainty()
+        parameters = predict_table(self.forest_, table, prefixes=self.prefixes_)
+        with self._threads_for(parameters) as threads:
+            return recalibration.uncertainty(parameters, index=row_index(X), threads=threads)
+
+    def _recalibration(self) -> Recalibration | None:
+        return None if self.out_of_fold_ is None else self.out_of_fold_.recalibration
+
+    def _threads_for(self, parameters: Floats) -> shared_threads:
+        """Return a context with the threads that recalibrate these parameters."""
+        return shared_threads(1 if parameters.shape[1] <= _ROWS_OF_ONE_THREAD else thread_count(self.n_jobs))
 
     @property
     def feature_importances_(self) -> Floats:

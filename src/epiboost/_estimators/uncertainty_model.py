@@ -84,9 +84,13 @@ class UncertaintyModel(SavedModel, BaseEstimator):  # type: ignore[misc]  # scik
         """
         known = self._offset_of_uncertainty(offset)
         if not novelty:
-            return self.predict_posterior(X, offset=known).uncertainty()
+            return self._uncertainty(X, known)
         rows = self._read(X)
-        return self.predict_posterior(rows, offset=known).uncertainty().with_novelty(self._novelty(rows))
+        return self._uncertainty(rows, known).with_novelty(self._novelty(rows))
+
+    def _uncertainty(self, X: Table, offset: Column) -> Uncertainty:
+        """Return the uncertainty of the posterior of each row."""
+        return self.predict_posterior(X, offset=offset).uncertainty()
 
     def _offset_of_uncertainty(self, offset: Column) -> Column:
         """Return the offset with which the uncertainty is predicted."""

@@ -47,28 +47,44 @@ void predict_parameters(const Predictor& predictor, Matrix<T> table, int threads
     predictor.predict(numbers, chains, threads, parameters.data(), SignalCheck(gil));
 }
 
-// Data and knowledge uncertainty per row, from parameters of shape (members, rows, 2).
-std::tuple<Result<double, 1>, Result<double, 1>> split_normal_variance(Array<double, 3> parameters) {
+NormalParameters<const double> normal_parameters(const Array<double, 3>& parameters) {
     if (parameters.shape(0) < 1 || parameters.shape(2) != 2) {
         throw std::invalid_argument("parameters must have the shape (members, rows, 2)");
     }
-    NewArray<double, 1> data({parameters.shape(1)});
-    NewArray<double, 1> knowledge({parameters.shape(1)});
-    split_variance(parameters.data(), parameters.shape(0), parameters.shape(1), data.data.get(), knowledge.data.get());
+    return {parameters.data(), parameters.shape(0), parameters.shape(1)};
+}
+
+// Data and knowledge uncertainty per row, from parameters of shape (members, rows, 2).
+std::tuple<Result<double, 1>, Result<double, 1>> split_normal_variance(Array<double, 3> parameters) {
+    const auto given = normal_parameters(parameters);
+    NewArray<double, 1> data({given.stride});
+    NewArray<double, 1> knowledge({given.stride});
+    split_variance(given.values, given.members, given.stride, data.data.get(), knowledge.data.get());
     return {data.release(), knowledge.release()};
 }
 
 // Writes recalibrated parameters, shape (members, rows, 2).
-void recalibrate_normal(Array<double, 3> parameters, double factor, double reference, double power, double knowledge, double limit,
-                        int threads, OutputArray<double, 3> changed) {
-    for (int axis = 0; axis < 3; ++axis) {
-        if (parameters.shape(0) < 1 || parameters.shape(2) != 2 || changed.shape(axis) != parameters.shape(axis)) {
-            throw std::invalid_argument("both arrays must have the shape (members, rows, 2)");
-        }
+void recalibrate_normal(const NormalRecalibration& settings, Array<double, 3> parameters, int threads,
+                        OutputArray<double, 3> changed) {
+    const auto given = normal_parameters(parameters);
+    if (changed.shape(0) != parameters.shape(0) || changed.shape(1) != parameters.shape(1) || changed.shape(2) != 2) {
+        throw std::invalid_argument("both arrays must have the shape (members, rows, 2)");
     }
-    const NormalParameters given{parameters.data(), parameters.shape(0), parameters.shape(1)};
     ReleasedGil gil;
-    recalibrate({factor, reference, power, knowledge, limit}, given, threads, changed.data(), SignalCheck(gil));
+    recalibrate_all(settings, given, threads, changed.data(), SignalCheck(gil));
+}
+
+// Data and knowledge uncertainty per row, after recalibration.
+std::tuple<Result<double, 1>, Result<double, 1>> recalibrated_normal_variance(const NormalRecalibration& settings,
+                                                                              Array<double, 3> parameters, int threads) {
+    const auto given = normal_parameters(parameters);
+    NewArray<double, 1> data({given.stride});
+    NewArray<double, 1> knowledge({given.stride});
+    {
+        ReleasedGil gil;
+        recalibrated_uncertainty(settings, given, threads, data.data.get(), knowledge.data.get(), SignalCheck(gil));
+    }
+    return {data.release(), knowledge.release()};
 }
 
 }  // namespace
@@ -88,8 +104,10 @@ void bind_prediction(nb::module_& module) {
     bind_predict("predict", double{});
     bind_predict("predict", float{});
     bind_predict("predict_bins", std::uint8_t{});
-    module.def("recalibrate_normal", &recalibrate_normal, "parameters"_a, "factor"_a, "reference"_a, "power"_a, "knowledge"_a,
-               "limit"_a, "threads"_a, "changed"_a);
+    nb::class_<NormalRecalibration>(module, "NormalRecalibration")
+        .def(nb::init<double, double, double, double, double>(), "factor"_a, "reference"_a, "power"_a, "knowledge"_a, "limit"_a);
+    module.def("recalibrate_normal", &recalibrate_normal, "settings"_a, "parameters"_a, "threads"_a, "changed"_a);
+    module.def("recalibrated_normal_variance", &recalibrated_normal_variance, "settings"_a, "parameters"_a, "threads"_a);
     module.def("split_normal_variance", &split_normal_variance, "parameters"_a);
 }
 

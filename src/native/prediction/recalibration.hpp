@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <vector>
 
 #include "core/elementary.hpp"
 #include "core/threads.hpp"
+#include "prediction/decomposition.hpp"
 
 namespace epiboost {
 
@@ -20,68 +22,86 @@ struct NormalRecalibration {
     double limit;
 };
 
-// Parameters of an ensemble, of shape (members, rows, 2): mean and variance.
+// Parameters of an ensemble: mean and variance of each member for each row. The arrays of two members are `stride` rows apart.
+template <class Number>
 struct NormalParameters {
-    const double* values;
+    Number* values;
     std::size_t members;
-    std::size_t rows;
+    std::size_t stride;
 
-    const double* of(std::size_t member, std::size_t row) const { return values + (member * rows + row) * 2; }
+    Number* of(std::size_t member) const { return values + member * stride * 2; }
+    NormalParameters from(std::size_t row) const { return {values + row * 2, members, stride}; }
 };
 
 constexpr std::size_t recalibrated_rows = 256;  // at once: the parameters of ten members stay in the L1 or L2 cache
 
 // Multiplies the deviations of the members' means from their average.
-inline void spread_means(const NormalRecalibration& settings, const NormalParameters& given, std::size_t first, std::size_t count,
-                         double* changed) {
+inline void spread_means(const NormalRecalibration& settings, const NormalParameters<const double>& given, std::size_t rows,
+                         const NormalParameters<double>& changed) {
     double center[recalibrated_rows] = {};
     double variance[recalibrated_rows] = {};
     const auto members = static_cast<double>(given.members);
     for (std::size_t m = 0; m < given.members; ++m) {
-        const double* mean = given.of(m, first);
-        for (std::size_t i = 0; i < count; ++i) center[i] += mean[i * 2];
+        const double* mean = given.of(m);
+        for (std::size_t i = 0; i < rows; ++i) center[i] += mean[i * 2];
     }
-    for (std::size_t i = 0; i < count; ++i) center[i] /= members;
+    for (std::size_t i = 0; i < rows; ++i) center[i] /= members;
     for (std::size_t m = 0; m < given.members; ++m) {
-        const double* mean = given.of(m, first);
-        for (std::size_t i = 0; i < count; ++i) variance[i] += (mean[i * 2] - center[i]) * (mean[i * 2] - center[i]);
+        const double* mean = given.of(m);
+        for (std::size_t i = 0; i < rows; ++i) variance[i] += (mean[i * 2] - center[i]) * (mean[i * 2] - center[i]);
     }
     double scale[recalibrated_rows];
     const double share = settings.knowledge / settings.limit;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < rows; ++i) {
         scale[i] = std::sqrt(settings.knowledge / (1.0 + share * (variance[i] / members)));
     }
     for (std::size_t m = 0; m < given.members; ++m) {
-        const double* mean = given.of(m, first);
-        double* __restrict of_member = changed + (m * given.rows + first) * 2;
-        for (std::size_t i = 0; i < count; ++i) of_member[i * 2] = scale[i] * (mean[i * 2] - center[i]) + center[i];
+        const double* mean = given.of(m);
+        double* __restrict of_member = changed.of(m);
+        for (std::size_t i = 0; i < rows; ++i) of_member[i * 2] = scale[i] * (mean[i * 2] - center[i]) + center[i];
     }
 }
 
-inline void power_variances(const NormalRecalibration& settings, const double* given, std::size_t count,
+inline void power_variances(const NormalRecalibration& settings, const double* given, std::size_t rows,
                             double* __restrict changed) {
     if (settings.power == 1.0) {
-        for (std::size_t i = 0; i < count; ++i) changed[i * 2 + 1] = settings.factor * given[i * 2 + 1];
+        for (std::size_t i = 0; i < rows; ++i) changed[i * 2 + 1] = settings.factor * given[i * 2 + 1];
         return;
     }
     const double scale = settings.factor * settings.reference;
     const double log_reference = logarithm(settings.reference);
     double powered[recalibrated_rows];  // computed in a separate loop, which vectorises
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < rows; ++i) {
         const double variance = std::max(given[i * 2 + 1], std::numeric_limits<double>::min());
         powered[i] = exponential(settings.power * (logarithm(variance) - log_reference));  // the ratio itself may overflow
     }
-    for (std::size_t i = 0; i < count; ++i) changed[i * 2 + 1] = scale * powered[i];
+    for (std::size_t i = 0; i < rows; ++i) changed[i * 2 + 1] = scale * powered[i];
 }
 
-// Writes the recalibrated parameters, in the shape of the given ones.
-inline void recalibrate(const NormalRecalibration& settings, const NormalParameters& given, int threads, double* changed,
-                        const Poll& poll) {
-    parallel_for(given.rows, recalibrated_rows, threads, poll, [&](std::size_t first, std::size_t last) {
-        spread_means(settings, given, first, last - first, changed);
-        for (std::size_t m = 0; m < given.members; ++m) {
-            power_variances(settings, given.of(m, first), last - first, changed + (m * given.rows + first) * 2);
-        }
+// Writes the recalibrated parameters of at most `recalibrated_rows` rows.
+inline void recalibrate(const NormalRecalibration& settings, const NormalParameters<const double>& given, std::size_t rows,
+                        const NormalParameters<double>& changed) {
+    spread_means(settings, given, rows, changed);
+    for (std::size_t m = 0; m < given.members; ++m) power_variances(settings, given.of(m), rows, changed.of(m));
+}
+
+// Writes the recalibrated parameters of all rows.
+inline void recalibrate_all(const NormalRecalibration& settings, const NormalParameters<const double>& given, int threads,
+                            double* changed, const Poll& poll) {
+    const NormalParameters<double> all{changed, given.members, given.stride};
+    parallel_for(given.stride, recalibrated_rows, threads, poll, [&](std::size_t first, std::size_t last) {
+        recalibrate(settings, given.from(first), last - first, all.from(first));
+    });
+}
+
+// Writes the data and the knowledge uncertainty of the recalibrated parameters, which are never written as a whole.
+inline void recalibrated_uncertainty(const NormalRecalibration& settings, const NormalParameters<const double>& given, int threads,
+                                     double* data, double* knowledge, const Poll& poll) {
+    parallel_for(given.stride, recalibrated_rows, threads, poll, [&](std::size_t first, std::size_t last) {
+        const std::size_t rows = last - first;
+        std::vector<double> changed(given.members * rows * 2);
+        recalibrate(settings, given.from(first), rows, {changed.data(), given.members, rows});
+        split_variance(changed.data(), given.members, rows, data + first, knowledge + first);
     });
 }
 

@@ -5,6 +5,7 @@ import pytest
 
 from epiboost._estimators.out_of_fold.normal import NormalRecalibration
 from epiboost._native import available_instruction_sets
+from epiboost._posterior.uncertainty import decompose_normal
 
 RNG = np.random.default_rng(0)
 PARAMETERS = np.stack([1e3 * RNG.normal(size=(3, 700)), np.exp(5 * RNG.normal(size=(3, 700)))], axis=2)
@@ -53,8 +54,13 @@ def test_instruction_sets_and_threads_do_not_change_the_bits(use_instructions):
         use_instructions(instructions)
         for threads in (1, 2, 5):
             np.testing.assert_array_equal(recalibration.apply(PARAMETERS, threads=threads), expected)
+            uncertainty = recalibration.uncertainty(PARAMETERS, threads=threads)
+            np.testing.assert_array_equal(uncertainty.data, decompose_normal(expected).data)
+            np.testing.assert_array_equal(uncertainty.knowledge, decompose_normal(expected).knowledge)
 
 
 @pytest.mark.usefixtures("core")
 def test_no_rows_stay_no_rows():
-    assert NormalRecalibration(0.7, 1.3, 1.13, 2.5, 1e7).apply(np.empty((3, 0, 2))).shape == (3, 0, 2)
+    recalibration = NormalRecalibration(0.7, 1.3, 1.13, 2.5, 1e7)
+    assert recalibration.apply(np.empty((3, 0, 2))).shape == (3, 0, 2)
+    assert len(recalibration.uncertainty(np.empty((3, 0, 2)))) == 0

@@ -14,7 +14,8 @@ from scipy.special import entr
 from epiboost._estimators.conformal import temper
 from epiboost._estimators.out_of_fold.disagreement import Disagreement
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
-from epiboost._typing import Floats, Integers
+from epiboost._posterior.uncertainty import Uncertainty, decompose_categorical
+from epiboost._typing import Floats, Integers, LibraryObject
 
 _PRIOR_ROWS = 10.0  # weight of the prior that keeps the temperature near one
 _MAX_LOG_TEMPERATURE = 4.0
@@ -56,6 +57,10 @@ class CategoricalRecalibration(Recalibration):
         if len(parameters) == 1 or self.knowledge == 1.0:
             return tempered
         return spread(tempered, float(np.sqrt(self.knowledge)), self.max_mean_error)
+
+    def uncertainty(self, parameters: Floats, *, index: LibraryObject = None, threads: int = 1) -> Uncertainty:
+        """Return the uncertainty of the recalibrated probabilities."""
+        return decompose_categorical(self.apply(parameters, threads=threads), index)
 
     def requirements(self) -> dict[str, bool]:
         """Return what must hold for the numbers."""

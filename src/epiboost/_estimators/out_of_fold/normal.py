@@ -12,8 +12,11 @@ import numpy as np
 
 from epiboost._estimators.out_of_fold.disagreement import Disagreement
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
+from epiboost._native import NormalRecalibration as NativeRecalibration
 from epiboost._native import native
-from epiboost._typing import Floats
+from epiboost._posterior.parameters import check_parameters
+from epiboost._posterior.uncertainty import Uncertainty
+from epiboost._typing import Floats, LibraryObject
 
 _PRIOR_ROWS = 10.0  # weight of the prior that keeps the power near one
 _MAX_LOG_FACTOR = 12.0
@@ -57,10 +60,18 @@ class NormalRecalibration(Recalibration):
         """Return the recalibrated parameters, shape (members, n, 2); the mean over members stays."""
         parameters = np.ascontiguousarray(parameters)
         changed = np.empty_like(parameters)
-        native().recalibrate_normal(
-            parameters, self.factor, self.reference, self.power, self.knowledge, self.limit, threads, changed
-        )
+        native().recalibrate_normal(self._native(), parameters, threads, changed)
         return changed
+
+    def uncertainty(self, parameters: Floats, *, index: LibraryObject = None, threads: int = 1) -> Uncertainty:
+        """Return the uncertainty of the recalibrated parameters, without writing them."""
+        parameters = np.ascontiguousarray(check_parameters(parameters, "normal"))
+        data, knowledge = native().recalibrated_normal_variance(self._native(), parameters, threads)
+        return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit="variance", index=index)
+
+    def _native(self) -> NativeRecalibration:
+        """Return the numbers as an object of the native core."""
+        return native().NormalRecalibration(self.factor, self.reference, self.power, self.knowledge, self.limit)
 
     def data_variance(self, variance: Floats) -> Floats:
         """Return the data uncertainty for the variance that a chain predicts."""

@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from epiboost._files.requirements import require_facts
-from epiboost._typing import Floats
+from epiboost._posterior.uncertainty import Uncertainty
+from epiboost._typing import Floats, LibraryObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,10 @@ class Recalibration:
     @abstractmethod
     def apply(self, parameters: Floats, *, threads: int = 1) -> Floats:
         """Return the recalibrated parameters, in the shape of the given ones, on up to so many threads."""
+
+    @abstractmethod
+    def uncertainty(self, parameters: Floats, *, index: LibraryObject = None, threads: int = 1) -> Uncertainty:
+        """Return the uncertainty of the recalibrated parameters; the rows have the labels of the index."""
 
     @abstractmethod
     def requirements(self) -> dict[str, bool]:
