@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
+#include "core/compiler.hpp"
 #include "core/problem.hpp"
 #include "prediction/compiled_trees.hpp"
 #include "prediction/leaf_tables.hpp"
@@ -22,19 +24,27 @@ inline void add_in_units(const Integers& of, float unit, float* __restrict sums)
     for (std::size_t i = 0; i < block; ++i) sums[i] += static_cast<float>(of(i)) * unit;
 }
 
-// Sums the words of eight rows. The sums are named, because a compiler would vectorise an array of them, which is slower.
-inline void sum_eight_rows(const std::int64_t* word, std::size_t leaves, const std::uint8_t* leaf, std::size_t count,
+// Sums the words of eight rows over some trees of so many leaves; 0 if they are known at run time only. The sums are named, because
+// a compiler would vectorise an array of them, which is slower. Half of the indices are read as one number: with loads of single
+// bytes alone the units that load would be the bottleneck, with none those that calculate.
+template <std::size_t Trees, std::size_t Leaves>
+inline void sum_eight_rows(const std::int64_t* word, std::size_t any_leaves, const std::uint8_t* leaf, std::size_t any_trees,
                            std::int64_t* sums) {
+    const std::size_t count = Trees > 0 ? Trees : any_trees;
+    const std::size_t leaves = Leaves > 0 ? Leaves : any_leaves;
     std::int64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
+    EPIBOOST_UNROLL_16
     for (std::size_t tree = 0; tree < count; ++tree, word += leaves, leaf += strip_rows) {
+        std::uint32_t four;
+        std::memcpy(&four, leaf + 4, sizeof four);  // lowest byte first, see histogram.hpp
         a += word[leaf[0]];
         b += word[leaf[1]];
         c += word[leaf[2]];
         d += word[leaf[3]];
-        e += word[leaf[4]];
-        f += word[leaf[5]];
-        g += word[leaf[6]];
-        h += word[leaf[7]];
+        e += word[four & 255];
+        f += word[four >> 8 & 255];
+        g += word[four >> 16 & 255];
+        h += word[four >> 24];
     }
     sums[0] = a;
     sums[1] = b;
@@ -54,7 +64,9 @@ inline void add_words(const CompiledTrees& trees, std::size_t number, Strip& str
         std::int64_t words[block];
         for (std::size_t i = 0; i < block; i += rows_at_once) {
             const std::uint8_t* leaf = strip.leaves[0].of_row + b * block + i;
-            sum_eight_rows(trees.word.data() + first * leaves, leaves, leaf, count, words + i);
+            const bool is_usual = count == trees_per_batch && leaves == 64;  // known sizes are addressed faster
+            const auto sum = is_usual ? sum_eight_rows<trees_per_batch, 64> : sum_eight_rows<0, 0>;
+            sum(trees.word.data() + first * leaves, leaves, leaf, count, words + i);
         }
         float* sums = strip.sums.data() + b * block;
         add_in_units([&](std::size_t i) { return UnpackedWord(words[i]).first; }, unit[0], sums);

@@ -2,6 +2,7 @@
 // registers per half, in which one permute looks up 32 rows. Sums of halves fit 16 bits for a batch.
 #pragma once
 
+#include "core/compiler.hpp"
 #include "prediction/compiled_trees.hpp"
 #include "prediction/strip.hpp"
 
@@ -25,7 +26,7 @@ void add_blocks(const CompiledTrees& trees, std::size_t number, int output, Stri
     __m512i upper[Blocks][2];
     __m512i lower[Blocks][2];
     for (int i = 0; i < Blocks * 2; ++i) upper[i / 2][i % 2] = lower[i / 2][i % 2] = _mm512_setzero_si512();
-#pragma GCC unroll 2  // else the sums are copied between registers
+    EPIBOOST_UNROLL_2  // else the sums are copied between registers
     for (std::size_t tree = 0; tree < batch.trees; ++tree, leaf += strip_rows, table += trees.outputs) {
         const __m512i upper_low = _mm512_load_si512(table->upper);
         const __m512i upper_high = _mm512_load_si512(table->upper + 32);
