@@ -35,6 +35,7 @@ TESTS = tuple(
         "noise",
         "reference",
         "prediction",
+        "recalibration",
         "trainer",
         "given_trees",
         "offset",

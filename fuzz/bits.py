@@ -102,6 +102,15 @@ def _nearest_rows() -> list[AnyArray]:
     return list(native().nearest_rows(table, np.ascontiguousarray(table.T), weight, np.arange(ROWS)))
 
 
+def _recalibrated() -> list[AnyArray]:
+    """Return recalibrated parameters of three members."""
+    random = np.random.default_rng(2)
+    parameters = random.integers(1, 4096, size=(3, ROWS, 2)) / 64
+    changed = np.empty_like(parameters)
+    native().recalibrate_normal(native().NormalRecalibration(0.75, 1.25, 1.125, 2.5, 1024.0), parameters, 2, changed)
+    return [changed]
+
+
 def _hash_of(arrays: list[AnyArray]) -> str:
     hashed = hashlib.sha256()
     for array in arrays:
@@ -112,6 +121,7 @@ def _hash_of(arrays: list[AnyArray]) -> str:
 def main() -> None:
     """Print one line per model."""
     print(f"{'nearest rows':<34}", _hash_of(_nearest_rows()))
+    print(f"{'recalibration':<34}", _hash_of(_recalibrated()))
     for name, model in MODELS.items():
         print(f"{name:<34}", *hashes_of(model), flush=True)
 

@@ -9,7 +9,7 @@
 
 namespace epiboost {
 
-// Rows are processed in blocks: 64 bins are one AVX-512 register and 64 comparisons are one 64-bit mask. Arrays with one
+// Rows are processed in blocks: 64 bins are one AVX-512 register and 64 comparisons fit a 64-bit mask. Arrays with one
 // entry per row are padded to whole blocks.
 constexpr std::size_t block = 64;
 constexpr int max_depth = 8;     // of symmetric trees: a leaf index fits one byte

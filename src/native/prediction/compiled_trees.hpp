@@ -1,7 +1,7 @@
 // A forest in the form that prediction reads.
 //
-// Splits are indices of `conditions`: a forest has few thousand distinct (feature, threshold) pairs, which are evaluated once
-// per row and then looked up. Leaf values are integer multiples of a unit that a batch of trees shares, so that their sums
+// A forest has few thousand distinct (feature, threshold) pairs, its `conditions`. For a single row they are evaluated once and then
+// looked up; strips of rows compare bins with thresholds tree by tree. Leaf values are integer multiples of a unit that a batch of trees shares, so that their sums
 // are exact: the instruction set and the number of rows processed at once do not change them.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace epiboost {
 
-#if defined(__AVX2__) || defined(__AVX512BW__)
+#if defined(__AVX2__)
 constexpr std::size_t lanes_at_once = 8;  // outputs that are one vector, if there are more than two
 #else
 constexpr std::size_t lanes_at_once = 4;
@@ -63,6 +63,7 @@ struct CompiledTrees {
     explicit CompiledTrees(const ForestArrays& forest);
 
     bool is_symmetric() const { return parent.empty(); }
+
     // Whether leaf values are looked up in registers.
     bool uses_tables() const { return has_leaf_tables && leaves() <= max_table_leaves && outputs <= max_table_outputs; }
     std::size_t lanes() const { return (static_cast<std::size_t>(outputs) + lanes_at_once - 1) / lanes_at_once * lanes_at_once; }
@@ -75,15 +76,15 @@ struct CompiledTrees {
     std::vector<Condition> conditions;  // sorted
     std::vector<Segment> segments;      // (members, segments)
     std::vector<TreeBatch> batches;
-    std::vector<float> unit;           // (batches, outputs)
-    std::vector<std::uint32_t> split;  // (trees, splits): indices of conditions
-    std::vector<std::uint16_t> feature;   // (trees, splits)
-    std::vector<std::int8_t> threshold;   // (trees, splits), less 128: see prediction/strip.hpp
-    std::vector<std::uint8_t> parent;  // (trees, splits); empty for symmetric trees
-    std::vector<Child> child;          // (trees, splits); empty for symmetric trees
-    std::vector<std::int64_t> word;    // (trees, leaves): both outputs; empty if there are more than two
-    std::vector<std::int32_t> lane;    // (trees, leaves, lanes): more outputs, padded with zeros
-    std::vector<LeafTable> table;      // (trees, outputs); empty if values are not looked up in registers
+    std::vector<float> unit;             // (batches, outputs)
+    std::vector<std::uint32_t> split;    // (trees, splits): indices of conditions
+    std::vector<std::uint16_t> feature;  // (trees, splits)
+    std::vector<std::int8_t> threshold;  // (trees, splits), less 128: see prediction/strip.hpp
+    std::vector<std::uint8_t> parent;    // (trees, splits); empty for symmetric trees
+    std::vector<Child> child;            // (trees, splits); empty for symmetric trees
+    std::vector<std::int64_t> word;      // (trees, leaves): both outputs; empty if there are more than two
+    std::vector<std::int32_t> lane;      // (trees, leaves, lanes): more outputs, padded with zeros
+    std::vector<LeafTable> table;        // (trees, outputs); empty if values are not looked up in registers
 
   private:
     void add_batch(const ForestArrays& forest, std::size_t first, std::size_t trees);

@@ -9,7 +9,7 @@
 #include "prediction/compiled_trees.hpp"
 #include "prediction/strip.hpp"
 
-#if defined(__AVX512BW__) || defined(__AVX2__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -63,7 +63,8 @@ void find_symmetric(const CompiledTrees& trees, std::size_t tree, const Strip& s
 inline void find_in_tree(const CompiledTrees& trees, std::size_t tree, const Strip& strip, std::uint8_t* leaf) {
     if (!trees.is_symmetric()) {
         const std::size_t first = tree * static_cast<std::size_t>(trees.splits);
-        const auto column = [&](int s, std::size_t b) { return strip.column(b, trees.feature[first + static_cast<std::size_t>(s)]); };
+        const std::uint16_t* feature = trees.feature.data() + first;
+        const auto column = [&](int s, std::size_t b) { return strip.column(b, feature[s]); };
         return follow_splits(column, trees.threshold.data() + first, trees.parent.data() + first, trees.splits, strip.blocks, leaf);
     }
     switch (trees.splits) {

@@ -5,7 +5,7 @@
 #include "prediction/compiled_trees.hpp"
 #include "prediction/strip.hpp"
 
-#if defined(__ARM_NEON)
+#if defined(__aarch64__)
 #include <arm_neon.h>
 
 namespace epiboost {

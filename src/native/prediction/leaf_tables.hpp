@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/problem.hpp"
+
 namespace epiboost {
 
 constexpr std::size_t trees_per_batch = 16;  // sums of 16 twelve-bit halves, or of 16 bytes, fit 16 bits
@@ -34,8 +36,8 @@ struct alignas(64) ByteTable {
 #if defined(__AVX512BW__)
 using LeafTable = HalfTable;
 constexpr bool has_leaf_tables = true;
-constexpr int max_table_outputs = 1024;
-#elif defined(__ARM_NEON)
+constexpr int max_table_outputs = max_outputs;
+#elif defined(__aarch64__)  // MSVC does not define it, and uses the portable sums
 using LeafTable = ByteTable;
 constexpr bool has_leaf_tables = true;
 constexpr int max_table_outputs = 2;  // more are faster as lanes

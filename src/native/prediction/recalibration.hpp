@@ -1,5 +1,5 @@
 // Recalibration of an ensemble of Normals: changes the size of the members' disagreement and the variances that they predict. The
-// formulas are those of `NormalRecalibration` in Python, which is its twin.
+// formulas are explained in `_estimators/out_of_fold/normal.py`; their twin in NumPy is in the tests.
 #pragma once
 
 #include <algorithm>
@@ -73,7 +73,8 @@ inline void power_variances(const NormalRecalibration& settings, const double* g
     double powered[recalibrated_rows];  // computed in a separate loop, which vectorises
     for (std::size_t i = 0; i < rows; ++i) {
         const double variance = std::max(given[i * 2 + 1], std::numeric_limits<double>::min());
-        powered[i] = exponential(settings.power * (logarithm(variance) - log_reference));  // the ratio itself may overflow
+        const double power = exponential(settings.power * (logarithm(variance) - log_reference));  // the ratio may overflow
+        powered[i] = variance <= std::numeric_limits<double>::max() ? power : variance;  // infinite or not a number
     }
     for (std::size_t i = 0; i < rows; ++i) changed[i * 2 + 1] = scale * powered[i];
 }

@@ -52,8 +52,8 @@ struct Strip {
     std::size_t blocks = 0;  // number of blocks in use
 
     Strip(const CompiledTrees& trees, std::size_t columns)
-        : position(positions_in_block(trees.uses_tables())), bins(columns * strip_blocks), leaves(trees_per_batch), sums(static_cast<std::size_t>(trees.outputs) * strip_rows),
-          columns(columns) {}
+        : position(positions_in_block(trees.uses_tables())), bins(columns * strip_blocks), leaves(trees_per_batch),
+          sums(static_cast<std::size_t>(trees.outputs) * strip_rows), columns(columns) {}
 
     void set_bin(std::size_t row, std::size_t column, std::uint8_t bin) {
         bins[row / block * columns + column].of_row[position[row % block]] = static_cast<std::int8_t>(bin ^ 0x80);

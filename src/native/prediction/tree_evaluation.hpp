@@ -19,7 +19,7 @@ namespace epiboost {
 // Adds the leaf values of a batch to the sums of a strip's rows.
 inline void add_batch(const CompiledTrees& trees, std::size_t number, Strip& strip) {
     find_leaf_indices(trees, trees.batches[number], strip);
-#if defined(__AVX512BW__) || defined(__ARM_NEON)
+#if defined(__AVX512BW__) || defined(__aarch64__)  // those that have leaf tables
     if (trees.uses_tables()) return add_table_values(trees, number, strip);
 #endif
     add_leaf_values(trees, number, strip);
@@ -40,7 +40,7 @@ inline std::size_t leaf_of_row(const CompiledTrees& trees, std::size_t tree, con
     return static_cast<std::size_t>(~at);
 }
 
-// Adds the leaf values of a batch for a single row; `sums` has shape (outputs), `integers` has room for the lanes of a leaf.
+// Adds the leaf values of a batch for a single row; `sums` has shape (outputs), `integers` too.
 inline void add_batch_to_row(const CompiledTrees& trees, std::size_t number, const std::uint8_t* above, std::int32_t* integers,
                              float* sums) {
     const auto [first, count] = trees.batches[number];

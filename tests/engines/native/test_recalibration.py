@@ -32,8 +32,8 @@ def test_it_equals_its_formulas_in_numpy(power):
 
 @pytest.mark.usefixtures("core")
 def test_extreme_variances_are_powered_as_numpy_powers_them():
-    extremes = np.array([0.0, 5e-324, 1e-308, 1e-200, 1e-30, 1.0, 1e30, 1e200, 1e308])
-    parameters = np.stack([np.zeros(9), extremes], axis=1)[np.newaxis]
+    extremes = np.array([0.0, 5e-324, 1e-308, 1e-200, 1e-30, 1.0, 1e30, 1e200, 1e308, np.inf])
+    parameters = np.stack([np.zeros(10), extremes], axis=1)[np.newaxis]
     for reference in (1e-6, 1.0, 3e5):
         for power in (0.1, 0.9, 2.0):
             recalibration = NormalRecalibration(0.7, reference, power, 2.5, 1.0)
@@ -57,6 +57,12 @@ def test_instruction_sets_and_threads_do_not_change_the_bits(use_instructions):
             uncertainty = recalibration.uncertainty(PARAMETERS, threads=threads)
             np.testing.assert_array_equal(uncertainty.data, decompose_normal(expected).data)
             np.testing.assert_array_equal(uncertainty.knowledge, decompose_normal(expected).knowledge)
+
+
+@pytest.mark.usefixtures("core")
+def test_a_variance_that_is_not_a_number_stays_so():
+    recalibration = NormalRecalibration(0.7, 1.3, 0.9, 2.5, 1e7)
+    assert np.isnan(recalibration.apply(np.array([[[0.0, np.nan]]]))[0, 0, 1])
 
 
 @pytest.mark.usefixtures("core")
