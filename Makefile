@@ -49,12 +49,14 @@ test-arm: install  ## test the core on ARM under QEMU, and compare its bits (nee
 soak: install  ## look for leaks in an hour of all calls
 	$(BIN)/python -m fuzz.soak --minutes $(or $(MINUTES),60)
 
-lint: install  ## check style, types, the direction of imports and the workflows
+lint: install  ## check style, types, the direction of imports, pyproject.toml and the workflows
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/validate-pyproject pyproject.toml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/zizmor --offline --quiet --no-progress --min-severity medium .github
 
 format: $(VENV)/.tools  ## format the code
