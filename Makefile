@@ -105,7 +105,7 @@ wheels: $(VENV)/.wheels  ## build manylinux wheels into dist, one per Python tha
 	rm -rf build/unrepaired dist
 	for python in $(PYTHONS); do \
 	  if $$python -c "" 2>/dev/null; then \
-	    $$python -m pip wheel --quiet --no-deps --wheel-dir build/unrepaired . || exit 1; \
+	    $(BIN)/python -m pip --python "$$(command -v $$python)" wheel --quiet --no-deps --wheel-dir build/unrepaired . || exit 1; \
 	  else echo "$$python is not installed"; fi; done
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/unrepaired/*.whl
 	ls -l dist
