@@ -125,16 +125,17 @@ $(VENV)/.build: pyproject.toml | $(BIN)/python
 	touch $@
 
 # The pip that comes with Python may be too old to know dependency groups.
-$(VENV)/.tools: pyproject.toml | $(BIN)/python
+$(VENV)/.tools: pyproject.toml | $(VENV)/.build
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
 
-$(VENV)/.audit: $(VENV)/.tools
+# Runs of pip have an order, so that two do not meet in `make -j`: .build, .tools, the wheel, .installed, then these.
+$(VENV)/.audit: $(VENV)/.tools | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group audit
 	touch $@
 
-$(VENV)/.bench: $(VENV)/.tools
+$(VENV)/.bench: $(VENV)/.tools | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
 
@@ -142,7 +143,6 @@ $(VENV)/.wheels: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group wheels
 	touch $@
 
-# After the package, so that two runs of pip do not meet in `make -j`.
 $(VENV)/.docs: $(VENV)/.tools | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
@@ -164,6 +164,8 @@ $(VENV)/.demo-requirements: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --no-compile \
 	  $$($(BIN)/python -c "$(PYPROJECT); print(*project['dependencies'], *project['optional-dependencies']['demo'])")
 	touch $@
+
+build/wheel/.all: | $(VENV)/.tools
 
 # The wheel with all modules, or with those for this machine. Without isolation, only what has changed is compiled again.
 build/wheel/.all build/wheel/.native: $(VENV)/.build $(SOURCES)
