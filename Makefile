@@ -49,12 +49,14 @@ test-arm: install  ## test the core on ARM under QEMU, and compare its bits (nee
 soak: install  ## look for leaks in an hour of all calls
 	$(BIN)/python -m fuzz.soak --minutes $(or $(MINUTES),60)
 
-lint: install  ## check style, types, the direction of imports and the workflows
+lint: install  ## check style, types, the direction of imports, pyproject.toml and the workflows
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/validate-pyproject pyproject.toml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/zizmor --offline --quiet --no-progress --min-severity medium .github
 
 format: $(VENV)/.tools  ## format the code
@@ -103,7 +105,7 @@ wheels: $(VENV)/.wheels  ## build manylinux wheels into dist, one per Python tha
 	rm -rf build/unrepaired dist
 	for python in $(PYTHONS); do \
 	  if $$python -c "" 2>/dev/null; then \
-	    $$python -m pip wheel --quiet --no-deps --wheel-dir build/unrepaired . || exit 1; \
+	    $(BIN)/python -m pip --python "$$(command -v $$python)" wheel --quiet --no-deps --wheel-dir build/unrepaired . || exit 1; \
 	  else echo "$$python is not installed"; fi; done
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/unrepaired/*.whl
 	ls -l dist
@@ -123,16 +125,17 @@ $(VENV)/.build: pyproject.toml | $(BIN)/python
 	touch $@
 
 # The pip that comes with Python may be too old to know dependency groups.
-$(VENV)/.tools: pyproject.toml | $(BIN)/python
+$(VENV)/.tools: pyproject.toml | $(VENV)/.build
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
 
-$(VENV)/.audit: $(VENV)/.tools
+# Runs of pip have an order, so that two do not meet in `make -j`: .build, .tools, the wheel, .installed, then these.
+$(VENV)/.audit: $(VENV)/.tools | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group audit
 	touch $@
 
-$(VENV)/.bench: $(VENV)/.tools
+$(VENV)/.bench: $(VENV)/.tools | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group bench
 	touch $@
 
@@ -140,7 +143,6 @@ $(VENV)/.wheels: $(VENV)/.tools
 	$(BIN)/python -m pip install --quiet --group wheels
 	touch $@
 
-# After the package, so that two runs of pip do not meet in `make -j`.
 $(VENV)/.docs: $(VENV)/.tools | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
@@ -162,6 +164,8 @@ $(VENV)/.demo-requirements: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --no-compile \
 	  $$($(BIN)/python -c "$(PYPROJECT); print(*project['dependencies'], *project['optional-dependencies']['demo'])")
 	touch $@
+
+build/wheel/.all: | $(VENV)/.tools
 
 # The wheel with all modules, or with those for this machine. Without isolation, only what has changed is compiled again.
 build/wheel/.all build/wheel/.native: $(VENV)/.build $(SOURCES)

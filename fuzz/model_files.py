@@ -7,6 +7,7 @@ proportion.
 
 import importlib.util
 import resource
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -111,7 +112,8 @@ def _load_and_predict(path: Path) -> None:
 
 def _peak_memory() -> float:
     """Return the largest memory that the process has had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # macOS counts bytes
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 CAMPAIGN = Campaign(check=check, short=20, usual=5_000, long=100_000, seconds=20.0)

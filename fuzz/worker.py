@@ -37,7 +37,8 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     campaign = load_campaign(module)
-    if "LD_PRELOAD" not in os.environ:  # sanitizers reserve terabytes of addresses
+    # Sanitizers reserve terabytes of addresses, and macOS refuses the limit.
+    if sys.platform == "linux" and "LD_PRELOAD" not in os.environ:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     answers.write(json.dumps("ready") + "\n")
     for line in sys.stdin:

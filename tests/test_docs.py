@@ -16,7 +16,7 @@ from epiboost.decisions import TargetNotMetWarning
 from epiboost.engines import engine_names, unregister_engine
 from tests.support.documentation import DOCS, PAGES, ROOT, blocks_of, prose_of
 
-CONTINUED = ("explain", "report")  # continue the session of the quickstart
+CONTINUED = ("docs/explain.md", "docs/report.md")  # continue the session of the quickstart
 SMALLER = (  # of the quickstart, before another page continues it
     ("EpiBoostRegressor(random_state=0)", "EpiBoostRegressor(n_members=3, n_estimators=100, random_state=0)"),
     ("9000", "3000"),
@@ -25,37 +25,37 @@ SMALLER = (  # of the quickstart, before another page continues it
 LOCAL_CLUSTER = 'Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0")'
 SMALL = "n_members=2, n_estimators=20"
 REPLACED = {  # what a reader has and a test has not: a cluster, and time
-    "README": (("make_heart(", "make_heart(30, "),),
-    "coming-from": (
+    "README.md": (("make_heart(", "make_heart(30, "),),
+    "docs/coming-from.md": (
         ("NGBRegressor()", "NGBRegressor(n_estimators=5, verbose=False)"),
         ("RandomForestRegressor()", "RandomForestRegressor(5)"),
         ("verbose=0)", "verbose=0, iterations=20)"),
     ),
-    "dask": (
+    "docs/dask.md": (
         ('Client("scheduler:8786")', LOCAL_CLUSTER),
         ('n_jobs="dask"', f'n_jobs="dask", {SMALL}'),
         ('engine="xgboost"', f'engine="xgboost", {SMALL}'),
         ("/shared/", ""),
     ),
-    "engines": (
+    "docs/engines.md": (
         ('engine="lightgbm"', f'engine="lightgbm", {SMALL}'),
         ('engine="forest"', f'engine="forest", {SMALL}'),
         ('engine="toy"', f'engine="toy", {SMALL}'),
     ),
 }
 PACKAGES = {  # that a page needs beside those of the tests
-    "coming-from": ("catboost", "mapie", "ngboost"),
-    "dask": ("distributed", "xgboost"),
-    "engines": ("catboost", "lightgbm", "xgboost"),
-    "explain": ("shap",),
-    "report": ("shap", "vl_convert"),
-    "tour": ("catboost", "shap", "vl_convert"),
+    "docs/coming-from.md": ("catboost", "mapie", "ngboost"),
+    "docs/dask.md": ("distributed", "xgboost"),
+    "docs/engines.md": ("catboost", "lightgbm", "xgboost"),
+    "docs/explain.md": ("shap",),
+    "docs/report.md": ("shap", "vl_convert"),
+    "docs/tour.md": ("catboost", "shap", "vl_convert"),
 }
 NOT_CODE = ("text", "{eval-rst}", "{include}", "{toctree}")
 RUN = ("python", "bash")  # of which tests/test_docs_commands.py runs bash
 CONTRIBUTORS = ("CONTRIBUTING.md", "docs/contributing.md")
 FOLDERS = (ROOT, ROOT / "src" / "epiboost", ROOT / "src" / "native", DOCS)  # where a path may start
-CODED = {page.stem: page.read_text() for page in PAGES if "```python\n" in page.read_text()}
+CODED = {page.relative_to(ROOT).as_posix(): page.read_text() for page in PAGES if "```python\n" in page.read_text()}
 
 
 def code_of(text):
@@ -101,7 +101,7 @@ def paths_of(page):
 def quickstart(tmp_path_factory):
     """Run a smaller quickstart, which other pages continue."""
     script = tmp_path_factory.mktemp("quickstart") / "page.py"
-    script.write_text(code_of(smaller(CODED["quickstart"], SMALLER)))
+    script.write_text(code_of(smaller(CODED["docs/quickstart.md"], SMALLER)))
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         patch.chdir(script.parent)
         warnings.simplefilter("ignore", TargetNotMetWarning)  # the smaller model may accept no row
@@ -152,7 +152,7 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, figures, t
         before, words, printed = printed.partition(" ".join(shown.split()))
         assert words, f"not printed: {shown}, but {before}"
     drawn = set(re.findall(r"\]\((tour_\w+\.png)\)", text)) - {"tour_report.png"}
-    assert page != "tour" or figures() == len(drawn) > 0, "the pictures of the tour are those that its code draws"
+    assert page != "docs/tour.md" or figures() == len(drawn) > 0, "the tour has the pictures that its code draws"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -163,7 +163,7 @@ def test_every_block_is_in_a_language_that_is_run(page):
 
 @pytest.mark.slow
 def test_a_script_draws_the_pictures_of_the_pages(tmp_path):
-    for package in PACKAGES["tour"]:
+    for package in PACKAGES["docs/tour.md"]:
         pytest.importorskip(package)
     script = runpy.run_path(str(DOCS / "pictures.py"))
     for draw in ("tour_pictures", "spiral_pictures", "domain_pictures", "calibration_picture", "explain_picture"):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.support.command_line import FOR_MINUTES, SMALL, assert_one_line, epiboost, start_epiboost
+from tests.support.platforms import linux_only
 
 
 class TestKnownErrorIsOneLine:
@@ -108,8 +109,9 @@ def test_an_input_is_never_overwritten(train, model):
     assert (train.read_bytes(), model.read_bytes()) == before
 
 
+@linux_only
 def test_a_full_disk_is_one_line_and_leaves_nothing_half_written(train, model, tmp_path):
-    resource = pytest.importorskip("resource", reason="limits the size of files")
+    resource = pytest.importorskip("resource")
     before = sorted(tmp_path.iterdir())
     limited = start_epiboost(
         "predict",

@@ -12,6 +12,40 @@ import pytest
 
 from epiboost._files import atomic
 from epiboost._files.atomic import atomic_write
+from tests.support.platforms import linux_only, posix_only
+from tests.support.processes import run_python
+
+root_only = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+
+WITHOUT_POSIX = """
+import multiprocessing, os, signal, sys
+from pathlib import Path
+import joblib, narwhals, numpy as np, scipy.stats, sklearn.ensemble, threadpoolctl
+
+sys.modules |= dict.fromkeys(["fcntl", "grp", "pwd", "resource", "termios"])
+for module, names in {
+    os: "O_DIRECTORY O_NOFOLLOW O_NONBLOCK fchmod fchown fork geteuid getuid mkfifo register_at_fork sched_getaffinity",
+    signal: "SIGALRM SIGHUP SIGKILL pthread_sigmask setitimer",
+}.items():
+    for name in names.split():
+        vars(module).pop(name, None)
+
+def replace(draft, target, replace=os.replace):
+    for opened in Path("/proc/self/fd").glob("*"):
+        if opened.is_symlink() and os.readlink(opened) == str(draft):
+            raise PermissionError(13, "Windows renames no open file", str(draft))
+    replace(draft, target)
+
+os.replace = replace
+import epiboost
+from epiboost import EpiBoostRegressor
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+model = EpiBoostRegressor(n_members=2, n_estimators=3, n_jobs=1, random_state=0).fit(X, X[:, 0])
+for _ in range(2):  # a new file, and one that is replaced
+    model.save(sys.argv[1])
+    assert (epiboost.load(sys.argv[1]).predict(X) == model.predict(X)).all()
+"""
 
 
 def put(path, content=b"new"):
@@ -25,6 +59,13 @@ def stale_draft(folder, number=0):
     return draft
 
 
+def test_import_save_and_load_work_without_what_only_posix_has(tmp_path):
+    ended = run_python(WITHOUT_POSIX, tmp_path / "model.epib")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.epib"]
+
+
+@posix_only
 class TestModes:
     @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o755])
     def test_a_file_that_is_replaced_keeps_its_mode(self, tmp_path, mode):
@@ -51,7 +92,7 @@ class TestModes:
         with atomic_write(path) as file:
             assert stat.S_IMODE(os.fstat(file.fileno()).st_mode) == 0o600
 
-    @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+    @root_only
     def test_a_file_that_is_replaced_keeps_its_owner_and_group(self, tmp_path):
         path = tmp_path / "file"
         path.write_bytes(b"old")
@@ -59,7 +100,7 @@ class TestModes:
         put(path)
         assert (path.stat().st_uid, path.stat().st_gid) == (1234, 2345)
 
-    @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+    @root_only
     def test_permissions_of_a_group_are_not_given_to_another_group(self, tmp_path, monkeypatch):
         path = tmp_path / "file"
         path.write_bytes(b"old")
@@ -74,6 +115,7 @@ class TestModes:
         assert stat.S_IMODE(path.stat().st_mode) == 0o604
 
 
+@posix_only
 class TestLinks:
     def test_the_target_of_a_link_is_replaced_and_the_link_stays(self, tmp_path):
         (tmp_path / "there").mkdir()
@@ -100,6 +142,7 @@ class TestLinks:
 
 
 class TestDrafts:
+    @posix_only
     def test_drafts_of_writers_that_were_killed_are_removed(self, tmp_path):
         stale_draft(tmp_path)
         put(tmp_path / "file")
@@ -111,6 +154,7 @@ class TestDrafts:
             put(tmp_path / "two", b"second")
         assert sorted(path.read_bytes() for path in tmp_path.iterdir()) == [b"first", b"second"]
 
+    @posix_only
     def test_files_of_the_user_and_links_with_the_name_of_a_draft_stay(self, tmp_path):
         kept = [tmp_path / ".epiboost-notes.draft", tmp_path / ".epiboost-0123", tmp_path / "x.draft"]
         for path in kept:
@@ -120,6 +164,7 @@ class TestDrafts:
         put(tmp_path / "file")
         assert all(path.read_bytes() == b"mine" for path in kept)
 
+    @posix_only
     def test_a_draft_that_another_writer_took_for_stale_is_written_anew(self, tmp_path, monkeypatch):
         lock, taken = atomic.fcntl.flock, []
 
@@ -133,6 +178,7 @@ class TestDrafts:
         put(tmp_path / "file")
         assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
+    @posix_only
     def test_a_file_system_without_locks_is_written_to_and_not_cleaned(self, tmp_path, monkeypatch):
         def refuse(*_):
             raise OSError
@@ -152,6 +198,7 @@ class TestDrafts:
         assert caught.value.filename == str(tmp_path / "file")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows replaces no file that is being read")
 def test_threads_that_write_one_file_raise_no_error_and_no_reader_sees_a_part(tmp_path):
     path = tmp_path / "file"
     contents = [bytes([number]) * 20_000 for number in range(4)]
@@ -179,6 +226,7 @@ def test_threads_that_write_one_file_raise_no_error_and_no_reader_sees_a_part(tm
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
+@posix_only
 class TestStreams:
     def test_a_device_stays_a_device(self, tmp_path):
         device = tmp_path / "null"
@@ -207,6 +255,7 @@ class TestStreams:
             os.close(into)
             assert pipe.read() == b"whole"
 
+    @linux_only
     def test_a_full_device_is_an_error(self):
         with pytest.raises(OSError, match="No space left"):
             put("/dev/full")
@@ -218,6 +267,7 @@ class TestStreams:
         assert capfd.readouterr().out == "before\ncontent\nafter\n"
 
 
+@posix_only
 @pytest.mark.parametrize("way", ["/dev//stdout", "//dev/stdout", "link", "link to a link"])
 def test_output_through_other_names_of_stdout_keeps_what_is_printed(tmp_path, way):
     (tmp_path / "link").symlink_to("/dev/stdout")

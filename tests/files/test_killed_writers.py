@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.platforms import posix_only
 from tests.support.processes import run_python
 
 SAVE_AND_KILL = """
@@ -37,6 +38,7 @@ print(kills, "kills,", drafts, "drafts")
 """
 
 
+@posix_only
 @pytest.mark.slow
 def test_a_killed_writer_leaves_the_old_model_or_the_new_one(tmp_path):
     ended = run_python(SAVE_AND_KILL, tmp_path, 500, timeout=300)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from epiboost._files.model_file import read, write
+from tests.support.platforms import posix_only
 from tests.support.signed_files import DIGEST_BYTES, split_file
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "U1", "U7"]
@@ -93,6 +94,7 @@ def test_files_may_be_named_by_strings_or_paths(path, content):
     assert path.read_bytes() != content
 
 
+@posix_only
 def test_writing_to_a_link_replaces_the_file_it_points_to(path, content, tmp_path):
     link = tmp_path / "latest"
     link.symlink_to(path)

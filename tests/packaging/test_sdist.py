@@ -28,7 +28,7 @@ def sdist(tmp_path_factory):
     return path
 
 
-def test_a_source_distribution_has_the_sources_the_licence_and_the_readme_and_no_more(sdist):
+def test_a_source_distribution_has_sources_licence_and_readme_and_no_more(sdist):
     with tarfile.open(sdist) as archive:
         names = {PurePosixPath(*PurePosixPath(name).parts[1:]).as_posix() for name in archive.getnames()}
     assert names == {"CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml", *SOURCES}

@@ -2,11 +2,11 @@
 
 A file is written as a draft in the same folder, flushed to the disk and then renamed, so that a reader sees the old
 file or the new one. Each draft has a random name and is locked by its writer. A draft without a lock was left by a
-process that was killed; the next write to that folder removes it.
+process that was killed; the next write to that folder removes it. Windows has no such locks, modes or flushed folders:
+drafts that were left stay there.
 """
 
 import errno
-import fcntl
 import os
 import re
 import secrets
@@ -19,10 +19,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 _DRAFT = re.compile(r"\.epiboost-[0-9a-f]{32}\.draft")
 _OPEN_FILE = re.compile(r"//?dev/(?:std(?P<name>out|err)|fd/(?P<number>\d+))|//?proc/self/fd/(?P<own>\d+)")
 _MAX_LINKS = 40  # as in Linux
-_SAFE = os.O_NOFOLLOW | os.O_NONBLOCK  # no link that somebody planted is followed, and no pipe is waited for
+# No link that somebody planted is followed, and no pipe is waited for. Windows has neither option.
+_SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @contextmanager
@@ -109,6 +115,8 @@ def _replaced(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             file.flush()
             _keep_mode(target, descriptor)
             os.fsync(descriptor)
+            if fcntl is None:
+                file.close()  # Windows renames no open file
             os.replace(draft, target)  # noqa: PTH105 (the draft is locked until it has its name)
     except BaseException:
         with suppress(OSError):
@@ -122,15 +130,18 @@ def _create_draft(folder: Path, mode: int) -> tuple[Path, int]:
     while True:
         draft = folder / f".epiboost-{secrets.token_hex(16)}.draft"
         descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFE, mode)
-        with suppress(OSError):  # some network file systems have no locks; nobody removes drafts there
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if fcntl is not None:
+            with suppress(OSError):  # some network file systems have no locks; nobody removes drafts there
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
             return draft, descriptor
         os.close(descriptor)  # another writer has removed it before it was locked
 
 
 def _keep_mode(target: Path, descriptor: int) -> None:
-    """Give a draft the owner, group and mode of the file that it will replace."""
+    """Give a draft the owner, group and mode of the file that it will replace, where files have them."""
+    if not hasattr(os, "fchown"):
+        return
     try:
         old = target.stat()
     except FileNotFoundError:
@@ -147,6 +158,8 @@ def _keep_mode(target: Path, descriptor: int) -> None:
 
 def _remove_stale_drafts(folder: Path) -> None:
     """Remove the drafts of writers that were killed. A living writer has locked its draft."""
+    if fcntl is None:
+        return
     with suppress(OSError):  # nothing here may keep a file from being written
         for name in filter(_DRAFT.fullmatch, os.listdir(folder)):  # noqa: PTH208 (names alone)
             with suppress(OSError):
@@ -161,7 +174,7 @@ def _remove_stale_drafts(folder: Path) -> None:
 def _flush_folder(folder: Path) -> None:
     """Flush the new name to the disk, where the file system can."""
     with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
         try:
             os.fsync(descriptor)
         finally:

@@ -2,7 +2,10 @@
 
 import pytest
 
+from tests.support.platforms import linux_only
 from tests.support.processes import run_python
+
+pytestmark = linux_only
 
 SETUP = """
 import functools, os, resource, signal, sys, threading, time
