@@ -22,5 +22,6 @@ def require(package: str, *, extra: str, purpose: str) -> ModuleType:
     try:
         return importlib.import_module(package)
     except ImportError as error:
-        message = f"{purpose} needs the package {package!r}; install it with: pip install 'epiboost[{extra}]'"
+        name = package.partition(".")[0]
+        message = f"{purpose} needs the package {name!r}; install it with: pip install 'epiboost[{extra}]'"
         raise ImportError(message) from error

@@ -51,6 +51,13 @@ def test_every_parameter_is_restored(path):
     assert EpiBoostRegressor.load(path).get_params() == model.get_params()
 
 
+def test_a_wrong_instruction_set_is_no_fault_of_the_file(path, monkeypatch):
+    fitted(n_members=2, n_estimators=3).save(path)
+    monkeypatch.setenv("EPIBOOST_INSTRUCTIONS", "nonsense")
+    with pytest.raises(ValueError, match="^EPIBOOST_INSTRUCTIONS is 'nonsense'"):
+        EpiBoostRegressor.load(path)
+
+
 def test_numpy_parameters_are_restored_as_python_numbers(path):
     fitted(n_members=np.int64(2), learning_rate=np.float64(0.25), max_depth=np.int32(2)).save(path)
     parameters = EpiBoostRegressor.load(path).get_params()

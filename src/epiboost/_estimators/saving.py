@@ -6,6 +6,7 @@ from typing import Any, Self, TypeVar
 
 from epiboost._files import model_file
 from epiboost._files.model_file import ModelFileError
+from epiboost._native import instruction_set
 from epiboost._typing import AnyArray, Estimator
 
 Model = TypeVar("Model", bound="SavedModel")
@@ -118,6 +119,7 @@ def model_from_file(header: dict[str, Any], arrays: dict[str, AnyArray]) -> Save
 def _built(
     model_class: type[Model], path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, AnyArray]
 ) -> Model:
+    instruction_set()  # a wrong choice of it is no fault of the file
     try:
         return model_class._from_file(header, arrays)  # noqa: SLF001 (defined above)
     except _MISFIT as error:
