@@ -54,7 +54,7 @@ def test_every_parameter_is_restored(path):
 def test_a_wrong_instruction_set_is_no_fault_of_the_file(path, monkeypatch):
     fitted(n_members=2, n_estimators=3).save(path)
     monkeypatch.setenv("EPIBOOST_INSTRUCTIONS", "nonsense")
-    with pytest.raises(ValueError, match="^EPIBOOST_INSTRUCTIONS is 'nonsense'"):
+    with pytest.raises(ValueError, match=r"^EPIBOOST_INSTRUCTIONS is 'nonsense'"):
         EpiBoostRegressor.load(path)
 
 
