@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost._estimators.out_of_fold.normal import NormalRecalibration
 from epiboost._native import native
 from epiboost._typing import AnyArray, Floats
 from epiboost.engines.native.forest import NativeForest
@@ -106,9 +107,7 @@ def _recalibrated() -> list[AnyArray]:
     """Return recalibrated parameters of three members."""
     random = np.random.default_rng(2)
     parameters = random.integers(1, 4096, size=(3, ROWS, 2)) / 64
-    changed = np.empty_like(parameters)
-    native().recalibrate_normal(native().NormalRecalibration(0.75, 1.25, 1.125, 2.5, 1024.0), parameters, 2, changed)
-    return [changed]
+    return [NormalRecalibration(0.75, 1.25, 1.125, 2.5, 1024.0).apply(parameters, threads=2)]
 
 
 def _hash_of(arrays: list[AnyArray]) -> str:

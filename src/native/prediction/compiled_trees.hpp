@@ -1,8 +1,8 @@
 // A forest in the form that prediction reads.
 //
 // A forest has few thousand distinct (feature, threshold) pairs, its `conditions`. For a single row they are evaluated once and then
-// looked up; strips of rows compare bins with thresholds tree by tree. Leaf values are integer multiples of a unit that a batch of trees shares, so that their sums
-// are exact: the instruction set and the number of rows processed at once do not change them.
+// looked up; strips of rows compare bins with thresholds tree by tree. Leaf values are integer multiples of a unit that a batch of
+// trees shares, so that their sums are exact: the instruction set and the number of rows processed at once do not change them.
 #pragma once
 
 #include <cstddef>

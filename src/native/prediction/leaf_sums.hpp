@@ -59,13 +59,13 @@ inline void sum_eight_rows(const std::int64_t* word, std::size_t any_leaves, con
 inline void add_words(const CompiledTrees& trees, std::size_t number, Strip& strip) {
     const auto [first, count] = trees.batches[number];
     const std::size_t leaves = trees.leaves();
+    const bool is_usual = count == trees_per_batch && leaves == 64;  // known sizes are addressed faster
+    const auto sum = is_usual ? sum_eight_rows<trees_per_batch, 64> : sum_eight_rows<0, 0>;
     const float* unit = trees.unit.data() + number * static_cast<std::size_t>(trees.outputs);
     for (std::size_t b = 0; b < strip.blocks; ++b) {
         std::int64_t words[block];
         for (std::size_t i = 0; i < block; i += rows_at_once) {
             const std::uint8_t* leaf = strip.leaves[0].of_row + b * block + i;
-            const bool is_usual = count == trees_per_batch && leaves == 64;  // known sizes are addressed faster
-            const auto sum = is_usual ? sum_eight_rows<trees_per_batch, 64> : sum_eight_rows<0, 0>;
             sum(trees.word.data() + first * leaves, leaves, leaf, count, words + i);
         }
         float* sums = strip.sums.data() + b * block;
