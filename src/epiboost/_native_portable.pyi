@@ -80,6 +80,7 @@ class ChainRecipe:
         *,
         objective: int,
         start: Sequence[float],
+        constants: Sequence[float] = ...,
         trees: int,
         depth: int,
         leaves: int,
@@ -101,6 +102,8 @@ class ChainRecipe:
     def objective(self) -> int: ...
     @property
     def start(self) -> list[float]: ...
+    @property
+    def constants(self) -> list[float]: ...
     @property
     def trees(self) -> int: ...
     @property

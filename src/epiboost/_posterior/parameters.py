@@ -1,13 +1,14 @@
 """Parameters of a posterior, arrays of shape (members, samples, outputs): checks, sums and averages."""
 
 from collections.abc import Callable, Iterator
-from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from epiboost._boosting.objectives import DISTRIBUTIONS
 from epiboost._typing import Family, Floats
 
+KNOWN_FAMILIES = ("normal", "categorical", "mean", *DISTRIBUTIONS)
 _FEW_OUTPUTS = 8
 _BLOCK_ELEMENTS = 1 << 15
 """Parameters of one member per block: a few temporaries of this size stay in the processor's cache."""
@@ -24,8 +25,8 @@ def check_parameters(parameters: Floats, family: Family) -> Floats:
     Parameters
     ----------
     parameters : array of shape (members, samples, outputs)
-        At least one member; two outputs for "normal", two or more for "categorical", one for "mean".
-    family : {"normal", "categorical", "mean"}
+        At least one member; two outputs for "normal", two or more for "categorical", one for "mean", the parameters of other families.
+    family : str
         The distribution that the outputs parametrise.
 
     Returns
@@ -38,8 +39,8 @@ def check_parameters(parameters: Floats, family: Family) -> Floats:
     >>> check_parameters([[[0.0, 1.0]]], "normal").shape
     (1, 1, 2)
     """
-    if family not in get_args(Family):
-        message = f"family must be one of {get_args(Family)}, got {family!r}"
+    if family not in KNOWN_FAMILIES:
+        message = f"family must be one of {KNOWN_FAMILIES}, got {family!r}"
         raise ValueError(message)
     parameters = real_numbers(parameters, "parameters")
     if parameters.ndim != _N_AXES:
