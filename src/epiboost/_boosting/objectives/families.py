@@ -37,7 +37,9 @@ OBJECTIVES: dict[str, type[Objective]] = {
 """The objectives by name; a target names its own."""
 
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
-    name: objective.distribution_type for name, objective in OBJECTIVES.items() if issubclass(objective, NumberObjective)
+    name: objective.distribution_type
+    for name, objective in OBJECTIVES.items()
+    if issubclass(objective, NumberObjective)
 }
 """Distributions of numbers other than the Normal, by name."""
 
