@@ -2,6 +2,8 @@
 #pragma once
 
 #include "core/problem.hpp"
+#include "families/beta.hpp"
+#include "families/negative_binomial.hpp"
 #include "families/poisson.hpp"
 #include "families/student.hpp"
 
@@ -10,7 +12,7 @@ namespace epiboost {
 template <class... Members>
 struct FamilyList {};
 
-using Families = FamilyList<Student, Poisson>;
+using Families = FamilyList<Student, Poisson, NegativeBinomial, Beta>;
 
 constexpr int first_family = 3;  // after the Normal and the classes, see `Objective`
 

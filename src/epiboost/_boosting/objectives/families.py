@@ -14,8 +14,10 @@ import numpy as np
 
 from epiboost._boosting.objectives.base import Objective
 from epiboost._boosting.objectives.bernoulli import Bernoulli
+from epiboost._boosting.objectives.beta import Beta
 from epiboost._boosting.objectives.categorical import Categorical
 from epiboost._boosting.objectives.distribution import Distribution
+from epiboost._boosting.objectives.negative_binomial import NegativeBinomial
 from epiboost._boosting.objectives.normal import Normal
 from epiboost._boosting.objectives.number_objective import NumberObjective
 from epiboost._boosting.objectives.poisson import Poisson
@@ -32,6 +34,8 @@ OBJECTIVES: dict[str, type[Objective]] = {
         Categorical,
         Student,
         Poisson,
+        NegativeBinomial,
+        Beta,
     )
 }
 """The objectives by name; a target names its own."""
