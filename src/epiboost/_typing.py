@@ -29,5 +29,5 @@ LibraryObject: TypeAlias = Any
 """An object of a library that has no type annotations."""
 
 Family: TypeAlias = str
-"""What the outputs of a posterior mean: (mean, variance) of a "normal", one probability per class ("categorical"), a "mean"
-alone, or the parameters of one of `epiboost._boosting.objectives.DISTRIBUTIONS`."""
+"""What the outputs of a posterior mean: (mean, variance) of a "normal", one probability per class ("categorical"), a
+"mean" alone, or the parameters of one of `epiboost._boosting.objectives.DISTRIBUTIONS`."""

@@ -1,4 +1,4 @@
-"""Examples of every family of distributions of numbers: add an entry, and the tests of distributions cover the family."""
+"""Examples of every family of distributions of numbers: with an entry here, the tests of distributions cover it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

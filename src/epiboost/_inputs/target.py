@@ -31,6 +31,11 @@ class Target(ABC):
     """Whether the target is of labels."""
 
     @property
+    def settings(self) -> tuple[float, ...]:
+        """Numbers of the family that all chains share, see `Dataset`; none for classes."""
+        return ()
+
+    @property
     @abstractmethod
     def family(self) -> Family:
         """The distribution that members predict."""
@@ -88,15 +93,20 @@ class Numbers(Target):
         Name of the family that members predict.
     n_parameters : int
         Its number of parameters.
-    settings : tuple of float
+    numbers : tuple of float
         Numbers of the family that all chains share, see `Dataset`.
     """
 
     distribution: str = "normal"
     n_parameters: int = 2
-    settings: tuple[float, ...] = ()
+    numbers: tuple[float, ...] = ()
 
     has_classes: ClassVar[bool] = False
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        """Numbers of the family."""
+        return self.numbers
 
     @property
     def family(self) -> Family:

@@ -1,7 +1,7 @@
 """Mixtures of any family of distributions of numbers: distribution function, density and quantiles.
 
-Every function takes the members' ``parameters`` of shape (members, samples, outputs). Distribution function and density of
-the mixture are averages over the members. Its q-quantile lies between the smallest and the largest of the members'
+Every function takes the members' ``parameters`` of shape (members, samples, outputs). Distribution function and density
+of the mixture are averages over the members. Its q-quantile lies between the smallest and the largest of the members'
 q-quantiles and is found there by bisection, to the last digits of double precision; of whole numbers it is exact.
 Mixtures of Normals have faster functions of their own, see `mixture`.
 
@@ -73,7 +73,7 @@ def quantile(distribution: Distribution, parameters: Floats, q: Floats) -> Float
     order = np.argsort(levels, axis=1, kind="stable")
     ascending = np.maximum.accumulate(np.take_along_axis(found, order, axis=1), axis=1)
     np.put_along_axis(found, order, ascending, axis=1)
-    return found[:, 0] if np.ndim(q) == 0 else found
+    return np.asarray(found[:, 0]) if np.ndim(q) == 0 else found
 
 
 def _bisect(distribution: Distribution, parameters: Floats, q: Floats, lower: Floats, upper: Floats) -> Floats:

@@ -94,7 +94,7 @@ class Objective(abc.ABC):
     def of_core(self, outputs: Floats) -> Floats:
         """Return the parameters for what the native core predicts, shape (members, n, outputs).
 
-        The core turns the scores of a Normal and of classes into parameters itself, and returns those of other families.
+        The core turns the scores of a Normal and of classes into parameters itself, and returns those of others.
         """
         return outputs
 

@@ -1,7 +1,7 @@
 """What every family of distributions of numbers can compute from its parameters.
 
-Parameters are arrays of shape (..., outputs); what is computed from them has the shape (...), and ``y``, ``q`` broadcast
-against it. A distribution knows nothing of members or mixtures: `epiboost._posterior` builds those.
+Parameters are arrays of shape (..., outputs); what is computed from them has the shape (...), against which ``y`` and
+``q`` broadcast. A distribution knows nothing of members or mixtures: `epiboost._posterior` builds those.
 
 **Link.** Members are averaged, compared and recalibrated on a scale on which a family's location and dispersion are any
 real numbers: `link` returns (location, log dispersion), or the location alone for a family without a dispersion, and
@@ -34,6 +34,15 @@ class Distribution(abc.ABC):
     name: ClassVar[str]
     parameter_names: ClassVar[tuple[str, ...]]
     is_discrete: ClassVar[bool] = False
+
+    @property
+    def shapes(self) -> tuple[float, ...]:
+        """Values of a number that all rows share, as degrees of freedom, to choose among; most families have none."""
+        return ()
+
+    def with_shape(self, parameters: Floats, shape: float) -> Floats:  # noqa: ARG002 (of other families)
+        """Return the parameters with one of the `shapes`."""
+        return parameters
 
     @classmethod
     def of(cls, settings: tuple[float, ...] = ()) -> Self:  # noqa: ARG003 (of other families)

@@ -71,7 +71,8 @@ class NumberObjective(Objective):
     def of_core(self, outputs: Floats) -> Floats:
         """Return the parameters for the scores that the native core predicts, shape (members, n, outputs)."""
         members, n, n_scores = outputs.shape
-        return self.parameters(outputs.reshape(members * n, n_scores)).reshape(members, n, -1)
+        parameters = self.parameters(outputs.reshape(members * n, n_scores))
+        return parameters.reshape(members, n, parameters.shape[1])
 
     def row_losses(self, scores: Floats, y: Floats) -> Floats:
         """Return the negative log-likelihood of each encoded target, in units of the scale in `units`; shape (n,)."""

@@ -74,7 +74,8 @@ class PoissonDistribution(Distribution):
 
     def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (there is nothing else)
         """Return the mean."""
-        return np.exp(link[..., :1])
+        mean: Floats = np.exp(link[..., :1])
+        return mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class Poisson(NumberObjective):
     @classmethod
     def is_possible(cls, y: Floats) -> Floats:
         """Return whether numbers are counts."""
-        return (y >= 0.0) & (y == np.floor(y))
+        return np.asarray((y >= 0.0) & (y == np.floor(y)))
 
     @classmethod
     def of(
@@ -123,11 +124,13 @@ class Poisson(NumberObjective):
 
     def noise_scale(self, scores: Floats) -> Floats:
         """Return the root of the inverse of the mean, shape (n, 1)."""
-        return np.exp(-0.5 * _log_mean(scores))
+        scale: Floats = np.exp(-0.5 * _log_mean(scores))
+        return scale
 
     def parameters(self, scores: Floats) -> Floats:
         """Return the mean, shape (n, 1)."""
-        return np.exp(_log_mean(scores))
+        mean: Floats = np.exp(_log_mean(scores))
+        return mean
 
     def to_header(self) -> dict[str, Any]:
         """Return name and log mean."""

@@ -1,7 +1,7 @@
 """Heavy tails: Student's t with location and scale per row, and the same degrees of freedom for all rows.
 
-Scores are the location and the log scale of the standardised target. The natural gradient is bounded, so an outlier pulls
-no more than a row a few scales away.
+Scores are the location and the log scale of the standardised target. The natural gradient is bounded, so an outlier
+pulls no more than a row a few scales away.
 
 >>> import numpy as np
 >>> objective = Student(location=10.0, scale=2.0, freedom=5.0)
@@ -24,6 +24,7 @@ from epiboost._typing import Family, Floats
 _MIN_FREEDOM = 2.1  # the variance exists
 _FREEDOM = 5.0
 _MAX_DISTANCE = 1e9  # in scales, as in the native core
+_FREEDOMS = (2.1, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 50.0)
 _MIN_LOG_SCALE, _MAX_LOG_SCALE = -10.0, 8.0  # as in the native core
 
 
@@ -37,6 +38,15 @@ class StudentDistribution(Distribution):
     __slots__ = ()
     name: ClassVar[str] = "student"
     parameter_names: ClassVar[tuple[str, ...]] = ("location", "scale", "degrees of freedom")
+
+    @property
+    def shapes(self) -> tuple[float, ...]:
+        """Degrees of freedom to choose among."""
+        return _FREEDOMS
+
+    def with_shape(self, parameters: Floats, shape: float) -> Floats:
+        """Return the parameters with these degrees of freedom."""
+        return np.concatenate([parameters[..., :2], np.full_like(parameters[..., :1], shape)], axis=-1)
 
     def check(self, parameters: Floats) -> None:
         """Scales must be positive, and degrees of freedom above 2."""
