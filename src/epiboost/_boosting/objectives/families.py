@@ -17,11 +17,16 @@ from epiboost._boosting.objectives.bernoulli import Bernoulli
 from epiboost._boosting.objectives.beta import Beta
 from epiboost._boosting.objectives.categorical import Categorical
 from epiboost._boosting.objectives.distribution import Distribution
+from epiboost._boosting.objectives.gamma import Gamma
+from epiboost._boosting.objectives.histogram import Histogram
+from epiboost._boosting.objectives.laplace import Laplace
+from epiboost._boosting.objectives.lognormal import LogNormal
 from epiboost._boosting.objectives.negative_binomial import NegativeBinomial
-from epiboost._boosting.objectives.normal import Normal
+from epiboost._boosting.objectives.normal import Normal, NormalDistribution
 from epiboost._boosting.objectives.number_objective import NumberObjective
 from epiboost._boosting.objectives.poisson import Poisson
 from epiboost._boosting.objectives.student import Student
+from epiboost._boosting.objectives.weibull import Weibull
 
 BINARY = 2
 """Number of classes for which one score per row is enough."""
@@ -32,10 +37,15 @@ OBJECTIVES: dict[str, type[Objective]] = {
         Normal,
         Bernoulli,
         Categorical,
+        LogNormal,
         Student,
+        Laplace,
+        Gamma,
+        Weibull,
         Poisson,
         NegativeBinomial,
         Beta,
+        Histogram,
     )
 }
 """The objectives by name; a target names its own."""
@@ -49,11 +59,13 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
 
 
 def distribution_named(name: str, settings: tuple[float, ...] = ()) -> Distribution:
-    """Return the distribution of a family of numbers other than the Normal; a ValueError if there is none of that name.
+    """Return the distribution of a family of numbers, the Normal among them; a ValueError if there is none of that name.
 
     >>> distribution_named("poisson").parameter_names
     ('mean',)
     """
+    if name == NormalDistribution.name:
+        return NormalDistribution()
     if name not in DISTRIBUTIONS:
         message = f"unknown distribution {name!r}; known are {', '.join(map(repr, ('normal', *DISTRIBUTIONS)))}"
         raise ValueError(message)
