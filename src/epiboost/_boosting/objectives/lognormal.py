@@ -106,7 +106,7 @@ class LogNormal(NumberObjective):
     @classmethod
     def is_possible(cls, y: Floats) -> Floats:
         """Return whether numbers are positive."""
-        return y > 0.0
+        return np.asarray(y > 0.0)
 
     @classmethod
     def of(
