@@ -31,8 +31,8 @@ _TINY = float(np.finfo(np.float64).tiny)
 class GammaDistribution(Distribution):
     """Mean and shape.
 
-    >>> GammaDistribution().variance(np.array([2.0, 4.0]))
-    1.0
+    >>> GammaDistribution().variance(np.array([[2.0, 4.0]]))
+    array([1.])
     """
 
     __slots__ = ()

@@ -27,8 +27,8 @@ _MAX_DISTANCE = 1e9  # in scales, as in the native core
 class LaplaceDistribution(Distribution):
     """Location and scale.
 
-    >>> LaplaceDistribution().variance(np.array([1.0, 2.0]))
-    8.0
+    >>> LaplaceDistribution().variance(np.array([[1.0, 2.0]]))
+    array([8.])
     """
 
     __slots__ = ()

@@ -34,8 +34,8 @@ _MAX_LOG = 700.0  # its exponential is finite
 class WeibullDistribution(Distribution):
     """Scale and shape.
 
-    >>> WeibullDistribution().mean(np.array([2.0, 1.0])).round(12)
-    2.0
+    >>> WeibullDistribution().mean(np.array([[2.0, 1.0]])).round(12)
+    array([2.])
     """
 
     __slots__ = ()
