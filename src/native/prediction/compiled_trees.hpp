@@ -11,10 +11,15 @@
 #include <vector>
 
 #include "core/problem.hpp"
-#include "prediction/lane_vector.hpp"
 #include "prediction/leaf_tables.hpp"
 
 namespace epiboost {
+
+#if defined(__AVX2__)
+constexpr std::size_t lanes_at_once = 8;  // outputs that are one vector, if there are more than two
+#else
+constexpr std::size_t lanes_at_once = 4;
+#endif
 
 // Arrays of a trained forest. Leaf values include the shrinkage by later trees of their segment.
 struct ForestArrays {
