@@ -5,7 +5,7 @@ mean and its **variance**; the outputs of a classifier are class probabilities i
 are in nats.
 """
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,5 +28,6 @@ Estimator: TypeAlias = Any
 LibraryObject: TypeAlias = Any
 """An object of a library that has no type annotations."""
 
-Family: TypeAlias = Literal["normal", "categorical", "mean"]
-"""What the outputs of a posterior mean: (mean, variance), one probability per class, or a mean alone."""
+Family: TypeAlias = str
+"""What the outputs of a posterior mean: (mean, variance) of a "normal", one probability per class ("categorical"), a
+"mean" alone, or the parameters of one of `epiboost._boosting.objectives.DISTRIBUTIONS`."""

@@ -49,6 +49,9 @@ class Capabilities:
     variance : bool
         Whether members of a regression predict a variance; otherwise their forest has the family "mean".
 
+    distributions : bool
+        Whether members of a regression can predict any family of distributions, not a Normal alone.
+
     Examples
     --------
     >>> Capabilities(ensembles=("sgb", "single"), evaluation_set=False).ensembles
@@ -66,6 +69,7 @@ class Capabilities:
     class_offset: bool = False
     sparse: bool = False
     variance: bool = True
+    distributions: bool = True
 
 
 @runtime_checkable

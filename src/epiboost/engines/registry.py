@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from epiboost._boosting.objectives import DISTRIBUTIONS
 from epiboost._boosting.recipe import ON_CLUSTER
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.sparse_table import SparseTable, too_large
@@ -228,6 +229,12 @@ def check_data(engine: Engine, name: str, data: Dataset) -> None:
     if data.evaluation is not None and not capabilities.evaluation_set:
         message = f"engine={name!r} does not support eval_set; leave it out"
         raise ValueError(message)
+    if data.objective in DISTRIBUTIONS and not capabilities.distributions:
+        message = (
+            f"engine={name!r} cannot learn distribution={data.objective!r}; its members predict "
+            f"{_alternative(engine)}; use engine='native', 'lightgbm' or 'xgboost'"
+        )
+        raise ValueError(message)
     if data.offset is not None and not capabilities.class_offset:
         message = f"engine={name!r} does not support the offset of a classifier; use engine='native'"
         raise ValueError(message)
@@ -237,6 +244,10 @@ def check_data(engine: Engine, name: str, data: Dataset) -> None:
     if not capabilities.sample_weight and bool((np.asarray(data.weight) != 1.0).any()):
         message = f"engine={name!r} does not support sample_weight; leave it out"
         raise ValueError(message)
+
+
+def _alternative(engine: Engine) -> str:
+    return "a Normal, by a loss of the library itself" if engine.capabilities.variance else "a mean alone"
 
 
 def _differs(value: object, default: object) -> bool:

@@ -1,4 +1,5 @@
-// The three losses: gradients of a block of rows with respect to the score, and the negative log-likelihood of one row.
+// The losses of the Normal and of classes, and those of all families: gradients of a block of rows with respect to the score, and
+// the negative log-likelihood of one row.
 //
 // Scores are stored as G = F / c^t with c = 1 - gamma * learning_rate. One factor, `decay` = c^t, then shrinks all trees.
 #pragma once
@@ -9,6 +10,7 @@
 
 #include "core/elementary.hpp"
 #include "core/problem.hpp"
+#include "families/families.hpp"
 
 namespace epiboost {
 
@@ -97,23 +99,57 @@ inline void categorical_gradient(const Scores& scores, int outputs, const float*
     }
 }
 
-inline double negative_log_likelihood(Objective objective, const Scores& scores, int outputs, float y, std::size_t row) {
+// Gradients of a family of `families/`, in its metric, and the scales of their noise: one block per output. `leave_one_out`
+// and `guard` are as for the Normal. The targets of a row are `stride` apart.
+template <class F>
+inline void family_gradient(F, const Scores& scores, const float* leave_one_out, float guard, const float* y,
+                            std::size_t stride, const float* constants, std::size_t row, float* __restrict gradient,
+                            float* __restrict noise_scale) {
+    for (std::size_t i = 0; i < block; ++i) {
+        float score[F::outputs];
+        float target[F::targets];
+        float gradients[F::outputs];
+        float noise[F::outputs];
+        for (int k = 0; k < F::outputs; ++k) score[k] = scores.at(k, row + i);
+        for (int k = 0; k < F::targets; ++k) target[k] = y[k * stride + row + i];
+        const float own_influence = scores.decay * (scores.raw[row + i] - leave_one_out[row + i]);
+        F::gradient(score, score[0] - guard * own_influence, target, constants, gradients, noise);
+        for (int k = 0; k < F::outputs; ++k) {
+            gradient[k * block + i] = gradients[k];
+            noise_scale[k * block + i] = noise[k];
+        }
+    }
+}
+
+inline double negative_log_likelihood(Objective objective, const Scores& scores, int outputs, const float* constants, const float* y,
+                                      std::size_t stride, std::size_t row) {
     constexpr double half_log_two_pi = 0.91893853320467274;
+    if (is_family(objective)) {
+        double loss = 0.0;
+        with_family(objective, [&]<class F>(F) {
+            double score[F::outputs];
+            float target[F::targets];
+            for (int k = 0; k < F::outputs; ++k) score[k] = scores.at(k, row);
+            for (int k = 0; k < F::targets; ++k) target[k] = y[k * stride];
+            loss = F::negative_log_likelihood(score, target, constants);
+        });
+        return loss;
+    }
     if (objective == Objective::normal) {
         const double log_std = clamp(scores.at(1, row), min_log_std, max_log_std);
-        const double z = (y - scores.at(0, row)) * std::exp(-log_std);
+        const double z = (y[0] - scores.at(0, row)) * std::exp(-log_std);
         return half_log_two_pi + log_std + 0.5 * z * z;
     }
     if (objective == Objective::bernoulli) {
         const double score = scores.at(0, row);
-        const double margin = y > 0.5f ? score : -score;
+        const double margin = y[0] > 0.5f ? score : -score;
         return margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
     }
     double top = scores.at(0, row);
     for (int k = 1; k < outputs; ++k) top = std::max<double>(top, scores.at(k, row));  // std::fmax crashes GCC 12 on ARM
     double sum = 0.0;
     for (int k = 0; k < outputs; ++k) sum += std::exp(scores.at(k, row) - top);
-    return top + std::log(sum) - scores.at(static_cast<int>(y), row);
+    return top + std::log(sum) - scores.at(static_cast<int>(y[0]), row);
 }
 
 }  // namespace epiboost

@@ -60,6 +60,7 @@ void write_softmax(const Link& link, const double* scores, std::size_t stride, s
 
 // Maps the scores of `count` rows, one array of `stride` rows per output, to parameters.
 void write_parameters(const Link& link, const double* scores, std::size_t stride, std::size_t count, double* parameters) {
+    const std::size_t outputs = link.start.size();
     if (link.objective == Objective::normal) {
         float spread[strip_rows];  // computed in a separate loop, which vectorises
         const double start = link.start[1];
@@ -76,6 +77,12 @@ void write_parameters(const Link& link, const double* scores, std::size_t stride
         }
         return;
     }
+    if (is_family(link.objective)) {
+        for (std::size_t k = 0; k < outputs; ++k) {
+            for (std::size_t i = 0; i < count; ++i) parameters[i * outputs + k] = link.start[k] + scores[k * stride + i];
+        }
+        return;
+    }
     if (link.objective == Objective::bernoulli) {
         for (std::size_t i = 0; i < count; ++i) {
             const double score = link.start[0] + scores[i];
@@ -85,7 +92,7 @@ void write_parameters(const Link& link, const double* scores, std::size_t stride
         return;
     }
     for (std::size_t first = 0; first < count; first += block) {
-        write_softmax(link, scores + first, stride, std::min(block, count - first), parameters + first * link.start.size());
+        write_softmax(link, scores + first, stride, std::min(block, count - first), parameters + first * outputs);
     }
 }
 

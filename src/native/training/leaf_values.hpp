@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/thread_group.hpp"
+#include "families/families.hpp"
 #include "training/context.hpp"
 #include "training/gradients.hpp"
 #include "training/splits.hpp"
@@ -22,7 +23,11 @@ class LeafValues {
     LeafValues(const TrainingContext& context, int threads)
         : context_(context), outputs_(context.recipe.outputs), leaves_(context.recipe.leaf_count()),
           leaf_(padded(context.table.rows)), sums_(threads, std::vector<std::int64_t>(copies * leaves_ * (outputs_ + 1))),
-          scale_(outputs_ + 1), spare_bits_(spare_bits(context)) {
+          bounds_(outputs_, StepBound::none), scale_(outputs_ + 1), spare_bits_(spare_bits(context)) {
+        with_family(context.recipe.objective, [&](auto family) {
+            std::copy_n(family.step_bound, family.outputs, bounds_.begin());
+        });
+        if (context.recipe.objective == Objective::normal) bounds_[1] = StepBound::log_dispersion;
         if (context.recipe.separates_noise()) noise_sums_.assign(threads, std::vector<std::int64_t>(leaves_));
     }
 
@@ -69,10 +74,9 @@ class LeafValues {
             for (int k = 0; k < outputs_; ++k) {
                 const double gradient = total(leaf, k);
                 const double weight = result.weight[leaf] + context_.recipe.l2;
-                const bool is_log_std = context_.recipe.objective == Objective::normal && k == 1;
                 result.gradient[leaf * outputs_ + k] = gradient;
                 result.value[leaf * outputs_ + k] =
-                    static_cast<float>(weight > 1e-20 ? step(gradient / weight, is_log_std) : 0.0);
+                    static_cast<float>(weight > 1e-20 ? step(gradient / weight, bounds_[k]) : 0.0);
             }
         }
         if (noise_sums_.empty()) return result;
@@ -86,10 +90,12 @@ class LeafValues {
 
   private:
     // A step down the gradient. That of a log standard deviation, 1/2 - 1/2 m with m the mean of squared residuals in standard
-    // deviations, has no bound: a step for large m would go far past the best value, 1/2 log m, and ends there.
-    double step(double gradient, bool is_log_std) const {
+    // deviations, has no bound: a step for large m would go far past the best value, 1/2 log m, and ends there. Likewise that of
+    // the log of a mean, 1 - m with m the mean of ratios of the targets to their means, whose best value is log m.
+    double step(double gradient, StepBound bound) const {
         const double step = -context_.recipe.learning_rate * gradient;
-        return is_log_std && step > 0.0 ? std::min(step, 0.5 * std::log(1.0 - 2.0 * gradient)) : step;
+        if (bound == StepBound::none || step <= 0.0) return step;
+        return std::min(step, bound == StepBound::log_mean ? std::log(1.0 - gradient) : 0.5 * std::log(1.0 - 2.0 * gradient));
     }
 
     static constexpr std::size_t copies = 4;  // of the sums: hides the latency of an addition, see add_block
@@ -179,6 +185,7 @@ class LeafValues {
     int leaves_;
     std::vector<std::uint8_t> leaf_;
     std::vector<std::vector<std::int64_t>> sums_;  // per thread: (copies, leaves, outputs + 1), weights last
+    std::vector<StepBound> bounds_;  // per output
     std::vector<float> scale_;
     int spare_bits_;
     std::vector<std::vector<std::int64_t>> noise_sums_;  // per thread: (leaves)

@@ -23,10 +23,11 @@ namespace epiboost {
 // The step that one tree takes.
 class LeaveOneOutStep {
   public:
-    // `scale` takes leaf values to the units of the stored scores; `scores` are those before the tree.
+    // `scale` takes leaf values to the units of the stored scores; `scores` are those before the tree. `own_gradient` is the gradient of
+    // the first output of each row, or null for a Normal.
     LeaveOneOutStep(const TrainingContext& context, const LeafValues::Result& leaves, const MonotoneLeaves& changed, float scale,
-                    const Scores& scores)
-        : context_(context), recipe_(context.recipe), changed_(changed), scores_(scores), scale_(scale),
+                    const Scores& scores, const float* own_gradient)
+        : context_(context), recipe_(context.recipe), changed_(changed), scores_(scores), own_gradient_(own_gradient), scale_(scale),
           gradient_(leaves.weight.size()), size_(leaves.weight.size()) {
         for (std::size_t leaf = 0; leaf < size_.size(); ++leaf) {
             gradient_[leaf] = static_cast<float>(leaves.gradient[leaf * recipe_.outputs]);
@@ -56,7 +57,7 @@ class LeaveOneOutStep {
         }
         for (std::size_t i = 0; i < block; ++i) {
             const float one_copy = weight[i] < 1.0f ? weight[i] : 1.0f;
-            const float own_gradient = one_copy * (scores_.at(0, row + i) - y[i]);
+            const float own_gradient = one_copy * (own_gradient_ ? own_gradient_[row + i] : scores_.at(0, row + i) - y[i]);
             const float others = leaf_size[i] - one_copy;
             const float value = rate * (leaf_gradient[i] - own_gradient + towards_row[i]) / (others > 1e-20f ? others : 1.0f);
             leave_one_out[i] -= others > 1e-20f ? value : 0.0f;
@@ -84,6 +85,7 @@ class LeaveOneOutStep {
     const ChainRecipe& recipe_;
     const MonotoneLeaves& changed_;
     Scores scores_;
+    const float* own_gradient_;
     float scale_;
     std::vector<float> gradient_;  // sum over the rows of each leaf, of the first output
     std::vector<float> size_;      // weight of each leaf and l2
