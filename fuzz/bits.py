@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost._estimators.out_of_fold.categorical import CategoricalRecalibration
 from epiboost._estimators.out_of_fold.normal import NormalRecalibration
 from epiboost._native import native
 from epiboost._typing import AnyArray, Floats
@@ -104,10 +105,15 @@ def _nearest_rows() -> list[AnyArray]:
 
 
 def _recalibrated() -> list[AnyArray]:
-    """Return recalibrated parameters of three members."""
+    """Return recalibrated parameters of three members, and the uncertainty of classes."""
     random = np.random.default_rng(2)
     parameters = random.integers(1, 4096, size=(3, ROWS, 2)) / 64
-    return [NormalRecalibration(0.75, 1.25, 1.125, 2.5, 1024.0).apply(parameters, threads=2)]
+    classes = random.integers(0, 4096, size=(3, ROWS, 4)) / 64
+    classes /= classes.sum(axis=2, keepdims=True)
+    recalibration = CategoricalRecalibration(1.25, 2.5)
+    uncertainty = recalibration.uncertainty(classes, threads=2)
+    normal = NormalRecalibration(0.75, 1.25, 1.125, 2.5, 1024.0).apply(parameters, threads=2)
+    return [normal, recalibration.apply(classes, threads=2), uncertainty.data, uncertainty.knowledge]
 
 
 def _hash_of(arrays: list[AnyArray]) -> str:

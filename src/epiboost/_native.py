@@ -16,13 +16,22 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 # Every build has its own copy of these classes. In annotations, those of the portable build stand for all of them.
 import epiboost._native_portable as portable
-from epiboost._native_portable import CategoryEncoder, ChainRecipe, KeyIndex, NormalRecalibration, Predictor, Sample
+from epiboost._native_portable import (
+    CategoryEncoder,
+    ChainRecipe,
+    ClassRecalibration,
+    KeyIndex,
+    NormalRecalibration,
+    Predictor,
+    Sample,
+)
 from epiboost._typing import AnyArray, Bytes, Floats, Floats32, Integers
 
 __all__ = [
     "VARIABLE",
     "CategoryEncoder",
     "ChainRecipe",
+    "ClassRecalibration",
     "KeyIndex",
     "NativeModule",
     "NormalRecalibration",
@@ -42,6 +51,7 @@ class NativeModule(Protocol):
 
     CategoryEncoder: type[CategoryEncoder]
     ChainRecipe: type[ChainRecipe]
+    ClassRecalibration: type[ClassRecalibration]
     KeyIndex: type[KeyIndex]
     NormalRecalibration: type[NormalRecalibration]
     Predictor: type[Predictor]
@@ -143,8 +153,21 @@ class NativeModule(Protocol):
     ) -> tuple[Floats, Floats]:
         """Return the data and the knowledge uncertainty of each row of Normal parameters after recalibration."""
 
-    def split_normal_variance(self, parameters: Floats) -> tuple[Floats, Floats]:
+    def split_normal_variance(self, parameters: Floats, threads: int) -> tuple[Floats, Floats]:
         """Return the data and the knowledge uncertainty of each row of Normal parameters."""
+
+    def recalibrate_classes(
+        self, settings: portable.ClassRecalibration, parameters: Floats, threads: int, changed: Floats
+    ) -> None:
+        """Write recalibrated class probabilities, shape (members, n, classes)."""
+
+    def recalibrated_class_entropy(
+        self, settings: portable.ClassRecalibration, parameters: Floats, threads: int
+    ) -> tuple[Floats, Floats]:
+        """Return the data and the knowledge uncertainty of each row of class probabilities after recalibration."""
+
+    def split_class_entropy(self, parameters: Floats, threads: int) -> tuple[Floats, Floats]:
+        """Return the data and the knowledge uncertainty of each row of class probabilities."""
 
 
 def available_instruction_sets() -> tuple[str, ...]:

@@ -262,6 +262,36 @@ def split_normal_variance(
     parameters: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
     ],
+    threads: int,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]
+]: ...
+
+class ClassRecalibration:
+    def __init__(self, temperature: float, knowledge: float, max_mean_error: float) -> None: ...
+
+def recalibrate_classes(
+    settings: ClassRecalibration,
+    parameters: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    threads: int,
+    changed: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+) -> None: ...
+def recalibrated_class_entropy(
+    settings: ClassRecalibration,
+    parameters: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    threads: int,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]
+]: ...
+def split_class_entropy(
+    parameters: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    threads: int,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]
 ]: ...

@@ -12,7 +12,6 @@ from epiboost._estimators.out_of_fold.categorical import (
     fit_temperature_above_one,
     information_distance,
     knowledge_factor,
-    spread,
 )
 from epiboost._estimators.out_of_fold.disagreement import Disagreement, measure_disagreement
 from epiboost._estimators.out_of_fold.normal import NormalRecalibration, fit_normal
@@ -142,7 +141,7 @@ SURE_MEMBERS = hnp.arrays(np.float64, SHAPES, elements=st.floats(-800.0, 800.0))
 
 @given(st.one_of(MEMBERS, SURE_MEMBERS), st.floats(0.05, 20.0))
 def test_the_spread_of_members_keeps_mean_probabilities(members, factor):
-    changed = spread(members, factor)
+    changed = CategoricalRecalibration(1.0, factor**2).apply(members)
     assert (changed >= 0.0).all()
     np.testing.assert_allclose(changed.sum(axis=2), 1.0, rtol=1e-9)
     np.testing.assert_allclose(changed.mean(axis=0), members.mean(axis=0), atol=1e-2)

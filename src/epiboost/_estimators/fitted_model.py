@@ -14,7 +14,7 @@ from epiboost._threads import shared_threads
 from epiboost._typing import AnyArray, Column, Floats, LibraryObject, Table
 from epiboost.engines.base import Engine, predict_table
 
-_ROWS_OF_ONE_THREAD = 256  # to recalibrate fewer, one thread is faster
+_ROWS_OF_ONE_THREAD = 256  # for fewer, one thread is faster
 
 
 class FittedModel(FittedAttributes, UncertaintyModel):
@@ -65,7 +65,9 @@ class FittedModel(FittedAttributes, UncertaintyModel):
         known = self._known_offset(offset, len(table))
         recalibration = self._recalibration()
         if recalibration is None or known is not None:
-            return self._posterior_of(table, row_index(X), known).uncertainty()
+            posterior = self._posterior_of(table, row_index(X), known)
+            with self._threads_for(posterior.parameters) as threads:
+                return posterior.uncertainty(n_jobs=threads)
         parameters = predict_table(self.forest_, table, prefixes=self.prefixes_)
         with self._threads_for(parameters) as threads:
             return recalibration.uncertainty(parameters, index=row_index(X), threads=threads)
@@ -74,7 +76,7 @@ class FittedModel(FittedAttributes, UncertaintyModel):
         return None if self.out_of_fold_ is None else self.out_of_fold_.recalibration
 
     def _threads_for(self, parameters: Floats) -> shared_threads:
-        """Return a context with the threads that recalibrate these parameters."""
+        """Return a context with the threads that recalibrate or decompose these parameters."""
         return shared_threads(1 if parameters.shape[1] <= _ROWS_OF_ONE_THREAD else thread_count(self.n_jobs))
 
     @property

@@ -148,8 +148,13 @@ class Posterior:
         self._check_numbers("std")
         return np.sqrt(self.uncertainty().total)
 
-    def uncertainty(self) -> Uncertainty:
+    def uncertainty(self, *, n_jobs: int = 1) -> Uncertainty:
         """Return the uncertainty of each sample, split into data and knowledge.
+
+        Parameters
+        ----------
+        n_jobs : int, default=1
+            Number of threads; the result does not depend on it.
 
         Returns
         -------
@@ -162,7 +167,7 @@ class Posterior:
         if self.distribution is not None:
             return decompose_variance(self.member_means, self.member_variances, self.index)
         decompose = decompose_normal if self.family == "normal" else decompose_categorical
-        return decompose(self.parameters, self.index)
+        return decompose(self.parameters, self.index, threads=n_jobs)
 
     def quantile(self, q: float | npt.ArrayLike) -> Floats:
         """Return the values below which the target falls with probability ``q``. Of numbers only.

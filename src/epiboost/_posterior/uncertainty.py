@@ -19,13 +19,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from scipy.special import entr
 
 from epiboost._display import html_table, medians
 from epiboost._native import native
-from epiboost._posterior.divergences import mutual_information
 from epiboost._posterior.frames import Frame, FrameBackend, check_index, make_frame
-from epiboost._posterior.parameters import check_parameters, sample_blocks, sum_outputs
+from epiboost._posterior.parameters import check_parameters
 from epiboost._typing import Floats, LibraryObject
 
 Unit: TypeAlias = Literal["variance", "nats"]
@@ -143,7 +141,7 @@ class Uncertainty:
         return parts if self.novelty is None else {**parts, "novelty": self.novelty}
 
 
-def decompose_normal(parameters: Floats, index: LibraryObject = None) -> Uncertainty:
+def decompose_normal(parameters: Floats, index: LibraryObject = None, *, threads: int = 1) -> Uncertainty:
     r"""Decompose the variance of an ensemble of Normals.
 
     With members' means :math:`\mu_m` and variances :math:`\sigma_m^2`,
@@ -159,6 +157,8 @@ def decompose_normal(parameters: Floats, index: LibraryObject = None) -> Uncerta
         Mean and variance of each member for each sample.
     index : pandas.Index, optional
         Labels of the samples.
+    threads : int, default=1
+        The result does not depend on it.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def decompose_normal(parameters: Floats, index: LibraryObject = None) -> Uncerta
     (array([0., 1.]), array([1., 2.]), array([1., 3.]))
     """
     parameters = check_parameters(parameters, "normal")
-    data, knowledge = native().split_normal_variance(np.ascontiguousarray(parameters))
+    data, knowledge = native().split_normal_variance(np.ascontiguousarray(parameters), threads)
     return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit="variance", index=index)
 
 
@@ -203,7 +203,7 @@ def decompose_variance(means: Floats, variances: Floats, index: LibraryObject = 
     return decompose_normal(np.stack([means, variances], axis=-1), index)
 
 
-def decompose_categorical(parameters: Floats, index: LibraryObject = None) -> Uncertainty:
+def decompose_categorical(parameters: Floats, index: LibraryObject = None, *, threads: int = 1) -> Uncertainty:
     r"""Decompose the entropy of an ensemble of classifiers.
 
     With members' probabilities :math:`p_m` and their average :math:`\bar p`,
@@ -222,6 +222,8 @@ def decompose_categorical(parameters: Floats, index: LibraryObject = None) -> Un
         Class probabilities of each member for each sample; zeros are allowed.
     index : pandas.Index, optional
         Labels of the samples.
+    threads : int, default=1
+        The result does not depend on it.
 
     Returns
     -------
@@ -239,16 +241,5 @@ def decompose_categorical(parameters: Floats, index: LibraryObject = None) -> Un
     (array([0.693, 0.   ]), array([0.   , 0.693]), array([0.693, 0.693]))
     """
     parameters = check_parameters(parameters, "categorical")
-    data, knowledge = np.empty((2, parameters.shape[1]))
-    for samples, block in sample_blocks(parameters):
-        data[samples] = _mean_entropy(block)
-        knowledge[samples] = mutual_information(block)
+    data, knowledge = native().split_class_entropy(np.ascontiguousarray(parameters), threads)
     return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit="nats", index=index)
-
-
-def _mean_entropy(members: Floats) -> Floats:
-    """Return the average of the members' entropies."""
-    terms = np.zeros(members.shape[1:])
-    for member in members:
-        terms += entr(member)
-    return sum_outputs(terms) / len(members)

@@ -7,6 +7,8 @@
 #include "bindings/arrays.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/module.hpp"
+#include "prediction/class_entropies.hpp"
+#include "prediction/class_recalibration.hpp"
 #include "prediction/decomposition.hpp"
 #include "prediction/predictor.hpp"
 #include "prediction/recalibration.hpp"
@@ -55,11 +57,14 @@ NormalParameters<const double> normal_parameters(const Array<double, 3>& paramet
 }
 
 // Data and knowledge uncertainty per row, from parameters of shape (members, rows, 2).
-std::tuple<Result<double, 1>, Result<double, 1>> split_normal_variance(Array<double, 3> parameters) {
+std::tuple<Result<double, 1>, Result<double, 1>> split_normal_variance(Array<double, 3> parameters, int threads) {
     const auto given = normal_parameters(parameters);
     NewArray<double, 1> data({given.stride});
     NewArray<double, 1> knowledge({given.stride});
-    split_variance(given.values, given.members, given.stride, data.data.get(), knowledge.data.get());
+    {
+        ReleasedGil gil;
+        split_variances(given, threads, data.data.get(), knowledge.data.get(), SignalCheck(gil));
+    }
     return {data.release(), knowledge.release()};
 }
 
@@ -78,6 +83,49 @@ void recalibrate_normal(const NormalRecalibration& settings, Array<double, 3> pa
 std::tuple<Result<double, 1>, Result<double, 1>> recalibrated_normal_variance(const NormalRecalibration& settings,
                                                                               Array<double, 3> parameters, int threads) {
     const auto given = normal_parameters(parameters);
+    NewArray<double, 1> data({given.stride});
+    NewArray<double, 1> knowledge({given.stride});
+    {
+        ReleasedGil gil;
+        recalibrated_uncertainty(settings, given, threads, data.data.get(), knowledge.data.get(), SignalCheck(gil));
+    }
+    return {data.release(), knowledge.release()};
+}
+
+ClassParameters<const double> class_parameters(const Array<double, 3>& parameters) {
+    if (parameters.shape(0) < 1 || parameters.shape(2) < 1) {
+        throw std::invalid_argument("parameters must have the shape (members, rows, classes)");
+    }
+    return {parameters.data(), parameters.shape(0), parameters.shape(1), parameters.shape(2)};
+}
+
+// Data and knowledge uncertainty per row, from class probabilities of shape (members, rows, classes).
+std::tuple<Result<double, 1>, Result<double, 1>> split_class_entropy(Array<double, 3> parameters, int threads) {
+    const auto given = class_parameters(parameters);
+    NewArray<double, 1> data({given.stride});
+    NewArray<double, 1> knowledge({given.stride});
+    {
+        ReleasedGil gil;
+        split_entropies(given, threads, data.data.get(), knowledge.data.get(), SignalCheck(gil));
+    }
+    return {data.release(), knowledge.release()};
+}
+
+// Writes recalibrated class probabilities, shape (members, rows, classes).
+void recalibrate_classes(const ClassRecalibration& settings, Array<double, 3> parameters, int threads,
+                         OutputArray<double, 3> changed) {
+    const auto given = class_parameters(parameters);
+    if (changed.shape(0) != given.members || changed.shape(1) != given.stride || changed.shape(2) != given.classes) {
+        throw std::invalid_argument("both arrays must have the shape (members, rows, classes)");
+    }
+    ReleasedGil gil;
+    recalibrate_all(settings, given, threads, changed.data(), SignalCheck(gil));
+}
+
+// Data and knowledge uncertainty per row, after recalibration.
+std::tuple<Result<double, 1>, Result<double, 1>> recalibrated_class_entropy(const ClassRecalibration& settings,
+                                                                            Array<double, 3> parameters, int threads) {
+    const auto given = class_parameters(parameters);
     NewArray<double, 1> data({given.stride});
     NewArray<double, 1> knowledge({given.stride});
     {
@@ -108,7 +156,12 @@ void bind_prediction(nb::module_& module) {
         .def(nb::init<double, double, double, double, double>(), "factor"_a, "reference"_a, "power"_a, "knowledge"_a, "limit"_a);
     module.def("recalibrate_normal", &recalibrate_normal, "settings"_a, "parameters"_a, "threads"_a, "changed"_a);
     module.def("recalibrated_normal_variance", &recalibrated_normal_variance, "settings"_a, "parameters"_a, "threads"_a);
-    module.def("split_normal_variance", &split_normal_variance, "parameters"_a);
+    module.def("split_normal_variance", &split_normal_variance, "parameters"_a, "threads"_a);
+    nb::class_<ClassRecalibration>(module, "ClassRecalibration")
+        .def(nb::init<double, double, double>(), "temperature"_a, "knowledge"_a, "max_mean_error"_a);
+    module.def("recalibrate_classes", &recalibrate_classes, "settings"_a, "parameters"_a, "threads"_a, "changed"_a);
+    module.def("recalibrated_class_entropy", &recalibrated_class_entropy, "settings"_a, "parameters"_a, "threads"_a);
+    module.def("split_class_entropy", &split_class_entropy, "parameters"_a, "threads"_a);
 }
 
 }  // namespace epiboost

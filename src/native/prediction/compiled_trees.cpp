@@ -68,25 +68,30 @@ void CompiledTrees::add_batch(const ForestArrays& forest, std::size_t first, std
     }
     for (const float most : largest) unit.push_back(unit_for(most));
     const float* units = unit.data() + unit.size() - width;
-    for (std::size_t tree = 0; tree < trees; ++tree) add_leaf_values(leaf + tree * leaves() * width, units);
+    const TreeBatch& batch = batches.back();
+    if (outputs > 2) lane.resize(lane.size() + trees * leaves() * lanes(), 0);
+    for (std::size_t tree = 0; tree < trees; ++tree) add_leaf_values(batch, tree, leaf + tree * leaves() * width, units);
 }
 
-// Adds the values of one tree, of shape (leaves, outputs), in all layouts that are used.
-void CompiledTrees::add_leaf_values(const float* leaf, const float* units) {
+// Adds the values of a tree of a batch, of shape (leaves, outputs), in all layouts that are used.
+void CompiledTrees::add_leaf_values(const TreeBatch& batch, std::size_t tree, const float* leaf, const float* units) {
     const auto width = static_cast<std::size_t>(outputs);
     if (uses_tables()) table.resize(table.size() + width);
     LeafTable* tables = table.data() + table.size() - (uses_tables() ? width : 0);
-    std::vector<std::int32_t> value(std::max(lanes(), std::size_t{2}), 0);
+    std::int32_t* const lanes_of_batch = outputs > 2 ? lane.data() + batch.first * leaves() * lanes() : nullptr;
+    std::int32_t both[2] = {};
     for (std::size_t number = 0; number < leaves(); ++number) {
         for (std::size_t k = 0; k < width; ++k) {
-            value[k] = to_integer(leaf[number * width + k], units[k]);
-            if (uses_tables()) tables[k].set(number, value[k]);
+            const std::int32_t value = to_integer(leaf[number * width + k], units[k]);
+            if (uses_tables()) tables[k].set(number, value);
+            if (outputs > 2) {
+                const std::size_t in_group = (tree * leaves() + number) * lanes_at_once + k % lanes_at_once;
+                lanes_of_batch[k / lanes_at_once * group_size(batch) + in_group] = value;
+            } else {
+                both[k] = value;
+            }
         }
-        if (outputs <= 2) {
-            word.push_back(packed_word(value[0], value[1]));
-        } else {
-            lane.insert(lane.end(), value.begin(), value.end());
-        }
+        if (outputs <= 2) word.push_back(packed_word(both[0], both[1]));
     }
 }
 

@@ -69,6 +69,12 @@ struct CompiledTrees {
     std::size_t lanes() const { return (static_cast<std::size_t>(outputs) + lanes_at_once - 1) / lanes_at_once * lanes_at_once; }
     std::size_t leaves() const { return is_symmetric() ? std::size_t{1} << splits : static_cast<std::size_t>(splits) + 1; }
 
+    // Values of a group of outputs for the leaves of a batch. A group at once fits the L1 cache.
+    std::size_t group_size(const TreeBatch& batch) const { return batch.trees * leaves() * lanes_at_once; }
+    const std::int32_t* group(const TreeBatch& batch, std::size_t number) const {
+        return lane.data() + batch.first * leaves() * lanes() + number * group_size(batch);
+    }
+
     std::size_t members;
     std::size_t segments_per_chain;
     int splits;
@@ -83,12 +89,12 @@ struct CompiledTrees {
     std::vector<std::uint8_t> parent;    // (trees, splits); empty for symmetric trees
     std::vector<Child> child;            // (trees, splits); empty for symmetric trees
     std::vector<std::int64_t> word;      // (trees, leaves): both outputs; empty if there are more than two
-    std::vector<std::int32_t> lane;      // (trees, leaves, lanes): more outputs, padded with zeros
+    std::vector<std::int32_t> lane;      // per batch (groups, trees, leaves, lanes_at_once): more outputs, padded with zeros
     std::vector<LeafTable> table;        // (trees, outputs); empty if values are not looked up in registers
 
   private:
     void add_batch(const ForestArrays& forest, std::size_t first, std::size_t trees);
-    void add_leaf_values(const float* leaf, const float* unit);
+    void add_leaf_values(const TreeBatch& batch, std::size_t tree, const float* leaf, const float* unit);
     void add_children(const std::uint8_t* parent);
 };
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/compiler.hpp"
+#include "core/integer_vector.hpp"
 #include "core/problem.hpp"
 #include "prediction/compiled_trees.hpp"
 #include "prediction/leaf_tables.hpp"
@@ -75,25 +76,42 @@ inline void add_words(const CompiledTrees& trees, std::size_t number, Strip& str
     }
 }
 
+// Sums a group of outputs of eight rows over some trees of so many leaves; 0 if they are known at run time only.
+template <std::size_t Leaves>
+inline void sum_group(const std::int32_t* __restrict value, std::size_t any_leaves, const std::uint8_t* leaf, std::size_t trees,
+                      std::int32_t (*__restrict sums)[lanes_at_once]) {
+    const std::size_t leaves = Leaves > 0 ? Leaves : any_leaves;
+    IntegerVector<static_cast<int>(lanes_at_once)> a, b, c, d, e, f, g, h;
+    for (std::size_t tree = 0; tree < trees; ++tree, value += leaves * lanes_at_once, leaf += strip_rows) {
+        a.add(value + leaf[0] * lanes_at_once);
+        b.add(value + leaf[1] * lanes_at_once);
+        c.add(value + leaf[2] * lanes_at_once);
+        d.add(value + leaf[3] * lanes_at_once);
+        e.add(value + leaf[4] * lanes_at_once);
+        f.add(value + leaf[5] * lanes_at_once);
+        g.add(value + leaf[6] * lanes_at_once);
+        h.add(value + leaf[7] * lanes_at_once);
+    }
+    a.store(sums[0]);
+    b.store(sums[1]);
+    c.store(sums[2]);
+    d.store(sums[3]);
+    e.store(sums[4]);
+    f.store(sums[5]);
+    g.store(sums[6]);
+    h.store(sums[7]);
+}
+
 inline void add_lanes(const CompiledTrees& trees, std::size_t number, Strip& strip) {
-    const auto [first, count] = trees.batches[number];
-    const std::size_t lanes = trees.lanes();
+    const CompiledTrees::TreeBatch& batch = trees.batches[number];
     const auto outputs = static_cast<std::size_t>(trees.outputs);
-    for (std::size_t b = 0; b < strip.blocks; ++b) {
-        for (std::size_t lane = 0; lane < outputs; lane += lanes_at_once) {
+    const auto sum = trees.leaves() == 64 ? sum_group<64> : sum_group<0>;
+    for (std::size_t lane = 0; lane < outputs; lane += lanes_at_once) {  // one after the other: each fills the L1 cache
+        const std::int32_t* value = trees.group(batch, lane / lanes_at_once);
+        for (std::size_t b = 0; b < strip.blocks; ++b) {
             std::int32_t integers[block][lanes_at_once];
             for (std::size_t i = 0; i < block; i += rows_at_once) {
-                std::int32_t sum[rows_at_once][lanes_at_once] = {};
-                const std::int32_t* value = trees.lane.data() + first * trees.leaves() * lanes + lane;
-                for (std::size_t tree = 0; tree < count; ++tree, value += trees.leaves() * lanes) {
-                    const std::uint8_t* leaf = strip.leaves[tree].of_row + b * block + i;
-                    for (std::size_t r = 0; r < rows_at_once; ++r) {
-                        for (std::size_t k = 0; k < lanes_at_once; ++k) sum[r][k] += value[leaf[r] * lanes + k];
-                    }
-                }
-                for (std::size_t r = 0; r < rows_at_once; ++r) {
-                    for (std::size_t k = 0; k < lanes_at_once; ++k) integers[i + r][k] = sum[r][k];
-                }
+                sum(value, trees.leaves(), strip.leaves[0].of_row + b * block + i, batch.trees, integers + i);
             }
             for (std::size_t k = 0; k < lanes_at_once && lane + k < outputs; ++k) {
                 add_in_units([&](std::size_t i) { return integers[i][k]; }, trees.unit[number * outputs + lane + k],

@@ -35,6 +35,29 @@ void bin_strip(const StridedTable<Number>& table, const std::vector<BorderIndex>
     }
 }
 
+// Softmax of at most a block of rows. Exponentials are computed class by class, in loops that vectorise.
+void write_softmax(const Link& link, const double* scores, std::size_t stride, std::size_t count, double* parameters) {
+    const std::size_t outputs = link.start.size();
+    double top[block];
+    double sum[block] = {};
+    double power[block];
+    for (std::size_t i = 0; i < count; ++i) top[i] = link.start[0] + scores[i];
+    for (std::size_t k = 1; k < outputs; ++k) {
+        for (std::size_t i = 0; i < count; ++i) top[i] = std::max(top[i], link.start[k] + scores[k * stride + i]);
+    }
+    for (std::size_t k = 0; k < outputs; ++k) {
+        for (std::size_t i = 0; i < count; ++i) power[i] = exponential(link.start[k] + scores[k * stride + i] - top[i]);
+        for (std::size_t i = 0; i < count; ++i) {
+            parameters[i * outputs + k] = power[i];
+            sum[i] += power[i];
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        const double inverse = 1.0 / sum[i];
+        for (std::size_t k = 0; k < outputs; ++k) parameters[i * outputs + k] *= inverse;
+    }
+}
+
 // Maps the scores of `count` rows, one array of `stride` rows per output, to parameters.
 void write_parameters(const Link& link, const double* scores, std::size_t stride, std::size_t count, double* parameters) {
     const std::size_t outputs = link.start.size();
@@ -63,18 +86,13 @@ void write_parameters(const Link& link, const double* scores, std::size_t stride
     if (link.objective == Objective::bernoulli) {
         for (std::size_t i = 0; i < count; ++i) {
             const double score = link.start[0] + scores[i];
-            parameters[i * 2] = 1.0 / (1.0 + std::exp(score));
-            parameters[i * 2 + 1] = 1.0 / (1.0 + std::exp(-score));
+            parameters[i * 2] = 1.0 / (1.0 + exponential(score));
+            parameters[i * 2 + 1] = 1.0 / (1.0 + exponential(-score));
         }
         return;
     }
-    for (std::size_t i = 0; i < count; ++i) {
-        double* of_row = parameters + i * outputs;
-        for (std::size_t k = 0; k < outputs; ++k) of_row[k] = link.start[k] + scores[k * stride + i];
-        const double top = *std::max_element(of_row, of_row + outputs);
-        double sum = 0.0;
-        for (std::size_t k = 0; k < outputs; ++k) sum += of_row[k] = std::exp(of_row[k] - top);
-        for (std::size_t k = 0; k < outputs; ++k) of_row[k] /= sum;
+    for (std::size_t first = 0; first < count; first += block) {
+        write_softmax(link, scores + first, stride, std::min(block, count - first), parameters + first * outputs);
     }
 }
 

@@ -22,18 +22,7 @@ struct NormalRecalibration {
     double limit;
 };
 
-// Parameters of an ensemble: mean and variance of each member for each row. The arrays of two members are `stride` rows apart.
-template <class Number>
-struct NormalParameters {
-    Number* values;
-    std::size_t members;
-    std::size_t stride;
-
-    Number* of(std::size_t member) const { return values + member * stride * 2; }
-    NormalParameters from(std::size_t row) const { return {values + row * 2, members, stride}; }
-};
-
-constexpr std::size_t recalibrated_rows = 256;  // at once: the parameters of ten members stay in the L1 or L2 cache
+constexpr std::size_t recalibrated_rows = decomposed_rows;  // at once
 
 // Multiplies the deviations of the members' means from their average.
 inline void spread_means(const NormalRecalibration& settings, const NormalParameters<const double>& given, std::size_t rows,
@@ -102,7 +91,7 @@ inline void recalibrated_uncertainty(const NormalRecalibration& settings, const 
         const std::size_t rows = last - first;
         std::vector<double> changed(given.members * rows * 2);
         recalibrate(settings, given.from(first), rows, {changed.data(), given.members, rows});
-        split_variance(changed.data(), given.members, rows, data + first, knowledge + first);
+        split_variance({changed.data(), given.members, rows}, rows, data + first, knowledge + first);
     });
 }
 

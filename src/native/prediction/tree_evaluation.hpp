@@ -2,6 +2,7 @@
 // their values. Every instruction set adds the same integers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -60,9 +61,13 @@ inline void add_batch_to_row(const CompiledTrees& trees, std::size_t number, con
         return;
     }
     for (std::size_t k = 0; k < width; ++k) integers[k] = 0;
-    for (std::size_t tree = 0; tree < count; ++tree) {
-        const std::int32_t* value = trees.lane.data() + leaf[tree] * trees.lanes();
-        for (std::size_t k = 0; k < width; ++k) integers[k] += value[k];
+    for (std::size_t begin = 0; begin < width; begin += lanes_at_once) {
+        const std::int32_t* group = trees.group(trees.batches[number], begin / lanes_at_once);
+        const std::size_t end = std::min(begin + lanes_at_once, width);
+        for (std::size_t tree = 0; tree < count; ++tree) {
+            const std::int32_t* value = group + (leaf[tree] - first * trees.leaves()) * lanes_at_once;
+            for (std::size_t k = begin; k < end; ++k) integers[k] += value[k - begin];
+        }
     }
     for (std::size_t k = 0; k < width; ++k) sums[k] += static_cast<float>(integers[k]) * unit[k];
 }

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "core/compiler.hpp"
+#include "core/integer_vector.hpp"
 #include "core/problem.hpp"
 
 namespace epiboost {
@@ -141,6 +142,7 @@ struct Lanes {
     using Word = std::int32_t;
     static constexpr bool single_word = false;
     static constexpr int vector_lanes = Count > 0 ? Count : 16;
+    using Vector = IntegerVector<vector_lanes>;
     static int words(int outputs) { return Count > 0 ? Count : (outputs + 16) / 16 * 16; }
 
     static void pack_block(const std::int32_t* gradient, int outputs, const std::int32_t* weight, Word* __restrict words) {
@@ -150,12 +152,6 @@ struct Lanes {
             for (int k = 0; k < outputs; ++k) words[i * lanes + k] = gradient[k * block + i];
             words[i * lanes + outputs] = weight[i];
         }
-    }
-
-    // With Count known to the compiler this is one vector addition. Words and cells never overlap.
-    static void add(const Word* __restrict word, int lanes, Word* __restrict cell) {
-        const int count = Count > 0 ? Count : lanes;
-        for (int k = 0; k < count; ++k) cell[k] += word[k];
     }
 
     static std::int64_t weight(const Word* histogram, int bins, int outputs) {
@@ -221,8 +217,15 @@ void add_rows(const HistogramInput<Layout>& cells, const Rows& rows, std::size_t
                 const std::size_t row = rows[i];
                 const std::uint8_t* bins = cells.by_row + row * cells.row_bytes;
                 const typename Layout::Word* word = cells.words + row * width;
-                for (std::size_t f = first; f < last; ++f) {
-                    Layout::add(word, width, histogram + f * feature_size + bins[f] * width);
+                for (int lane = 0; lane < width; lane += Layout::vector_lanes) {
+                    typename Layout::Vector added;
+                    added.load(word + lane);
+                    for (std::size_t f = first; f < last; ++f) {
+                        typename Layout::Word* cell = histogram + f * feature_size + bins[f] * static_cast<std::size_t>(width) + lane;
+                        typename Layout::Vector sum = added;
+                        sum.add(cell);
+                        sum.store(cell);
+                    }
                 }
             }
         }

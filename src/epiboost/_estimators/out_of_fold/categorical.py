@@ -14,13 +14,15 @@ from scipy.special import entr
 from epiboost._estimators.conformal import temper
 from epiboost._estimators.out_of_fold.disagreement import Disagreement
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
-from epiboost._posterior.uncertainty import Uncertainty, decompose_categorical
+from epiboost._native import ClassRecalibration as NativeRecalibration
+from epiboost._native import native
+from epiboost._posterior.parameters import check_parameters
+from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._typing import Floats, Integers, LibraryObject
 
 _PRIOR_ROWS = 10.0  # weight of the prior that keeps the temperature near one
 _MAX_LOG_TEMPERATURE = 4.0
 _MAX_KNOWLEDGE_SHARE = 0.5  # of the total entropy, on average over rows
-_FITTING_STEPS = 4  # of the mean probabilities; more change the fourth digit
 MAX_MEAN_ERROR = 1e-3
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -51,16 +53,22 @@ class CategoricalRecalibration(Recalibration):
     knowledge: float
     max_mean_error: float = MAX_MEAN_ERROR
 
-    def apply(self, parameters: Floats, *, threads: int = 1) -> Floats:  # noqa: ARG002 (of the interface)
+    def apply(self, parameters: Floats, *, threads: int = 1) -> Floats:
         """Return the recalibrated probabilities, shape (members, n, classes)."""
-        tempered = parameters if self.temperature == 1.0 else temper(parameters, self.temperature)
-        if len(parameters) == 1 or self.knowledge == 1.0:
-            return tempered
-        return spread(tempered, float(np.sqrt(self.knowledge)), self.max_mean_error)
+        parameters = np.ascontiguousarray(parameters)
+        changed = np.empty_like(parameters)
+        native().recalibrate_classes(self._native(), parameters, threads, changed)
+        return changed
 
     def uncertainty(self, parameters: Floats, *, index: LibraryObject = None, threads: int = 1) -> Uncertainty:
-        """Return the uncertainty of the recalibrated probabilities."""
-        return decompose_categorical(self.apply(parameters, threads=threads), index)
+        """Return the uncertainty of the recalibrated probabilities, without writing them."""
+        parameters = np.ascontiguousarray(check_parameters(parameters, "categorical"))
+        data, knowledge = native().recalibrated_class_entropy(self._native(), parameters, threads)
+        return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit="nats", index=index)
+
+    def _native(self) -> NativeRecalibration:
+        """Return the numbers as an object of the native core."""
+        return native().ClassRecalibration(self.temperature, self.knowledge, self.max_mean_error)
 
     def requirements(self) -> dict[str, bool]:
         """Return what must hold for the numbers."""
@@ -69,49 +77,6 @@ class CategoricalRecalibration(Recalibration):
             "the knowledge factor must not be negative": self.knowledge >= 0.0,
             "the error of the mean must not be negative": self.max_mean_error >= 0.0,
         }
-
-
-def spread(parameters: Floats, factor: float, max_mean_error: float = MAX_MEAN_ERROR) -> Floats:
-    """Multiply the members' deviations from their mean logarithm; the mean probabilities are kept.
-
-    Parameters
-    ----------
-    parameters : array of shape (members, n, classes)
-        Probabilities.
-    factor : float
-    max_mean_error : float
-        See `CategoricalRecalibration`.
-    """
-    mean = parameters.mean(axis=0)
-    logarithm = np.log(np.maximum(parameters, _TINY))
-    center = logarithm.mean(axis=0)
-    logarithm -= center
-    logarithm *= factor
-    logarithm += center
-    logarithm -= logarithm.max(axis=2, keepdims=True)
-    changed: Floats = np.exp(logarithm)
-    changed /= changed.sum(axis=2, keepdims=True)
-    for _ in range(_FITTING_STEPS):  # iterative proportional fitting
-        changed *= mean / np.maximum(changed.mean(axis=0), _TINY)
-        changed /= changed.sum(axis=2, keepdims=True)
-    return _with_mean(changed, mean, parameters, max_mean_error)
-
-
-def _with_mean(changed: Floats, mean: Floats, parameters: Floats, max_error: float) -> Floats:
-    """Shift the probabilities of each row to a mean, as far as none of them becomes negative.
-
-    Proportional fitting alone fails where members are almost sure of different classes. Such a row stays near the
-    parameters, whose mean is right.
-    """
-    shift = changed + (mean - changed.mean(axis=0)) - parameters
-    limit = np.where(
-        parameters + shift < -max_error,
-        (parameters + max_error) / np.maximum(-shift, max(max_error, _TINY)),
-        1.0,
-    ).min(axis=(0, 2))
-    moved: Floats = np.maximum(parameters + limit[:, np.newaxis] * shift, _TINY)
-    moved /= moved.sum(axis=2, keepdims=True)
-    return moved
 
 
 def fit_temperature_above_one(predicted: Floats, codes: Integers, weight: Floats) -> tuple[float, float]:
