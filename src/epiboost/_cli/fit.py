@@ -103,6 +103,11 @@ def _weights_of_labels(class_weight: object, y: "AnyArray") -> object:
 def _show(model: "EpiBoostRegressor | EpiBoostClassifier") -> None:
     """Print the size of a trained model and its out-of-fold scores."""
     used = model.capacity_
+    choice = getattr(model, "family_choice_", None)
+    if choice is not None:
+        typer.echo(str(choice).capitalize())
+    elif model.distribution_ not in {"normal", "categorical"}:
+        typer.echo(f"Distribution: {model.distribution_}")
     typer.echo(f"Trees: {model.n_iter_.max()} per chain, {used.size}, learning rate {used.learning_rate:g}")
     if model.out_of_fold_ is not None:
         score = f"{'accuracy' if hasattr(model, 'classes_') else 'R²'} {model.oof_score_:.3f}"

@@ -174,8 +174,7 @@ def fit_numbers(unseen: UnseenTargets, share: float, disagreement: Disagreement)
         Of locations.
     """
     distribution, weight = unseen.distribution, unseen.weight
-    some, shapes = unseen.some(), distribution.shapes or (None,)
-    own, _ = min((_fit(some, shape) for shape in shapes), key=lambda fit: fit[1])
+    own = most_likely(unseen.some())
     of_chains = own.of_chain(unseen.predicted, own.shift)
     link = distribution.link(of_chains)
     if link.shape[-1] == 0:
@@ -189,6 +188,12 @@ def fit_numbers(unseen: UnseenTargets, share: float, disagreement: Disagreement)
     spread = float(np.average(np.square(link[:, 0] - np.average(link[:, 0], weights=weight)), weights=weight))
     shift = own.shift + 0.5 * float(np.log(kept))
     return replace(own, shift=shift, knowledge=factor, limit=max(spread + noise, _TINY)), of_chains
+
+
+def most_likely(unseen: UnseenTargets) -> NumberRecalibration:
+    """Return the most likely dispersions and shape of the given chains, without knowledge."""
+    own, _ = min((_fit(unseen, shape) for shape in unseen.distribution.shapes or (None,)), key=lambda fit: fit[1])
+    return own
 
 
 def _fit(unseen: UnseenTargets, shape: float | None) -> tuple[NumberRecalibration, float]:

@@ -1,0 +1,68 @@
+"""Takes the family of distributions that fits the training rows, where the user has asked for that."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from epiboost._boosting.capacity import usual_size
+from epiboost._boosting.out_of_fold import DEFAULT_FOLDS, MIN_ROWS, OutOfFoldPlan, TooFewRowsError
+from epiboost._boosting.recipe import Recipe
+from epiboost._estimators.capacity import count_rows, given_size
+from epiboost._estimators.family_choice import FamilyChoice
+from epiboost._estimators.number_target import check_support, numbers_of
+from epiboost._estimators.out_of_fold.families import FamilyComparison, possible_families
+from epiboost._estimators.out_of_fold.options import OutOfFoldOptions, plan_for
+from epiboost._estimators.training_rows import TrainingRows
+from epiboost._inputs.dataset import Dataset
+from epiboost._progress import Progress
+from epiboost._typing import Floats
+from epiboost.engines.base import Engine
+
+
+def choose_family(
+    engine: Engine, rows: TrainingRows, recipe: Recipe, seed: int, plan: OutOfFoldPlan | None, progress: Progress
+) -> FamilyChoice:
+    """Return the losses of the families that the targets can have; none for fewer than 40 rows.
+
+    Parameters
+    ----------
+    engine : Engine
+        One whose members predict a Normal or a mean alone leaves no choice.
+    rows : TrainingRows
+    recipe : Recipe
+    seed : int
+        Of the ensemble.
+    plan : OutOfFoldPlan or None
+        The folds of the ensemble; None for four folds of the rows.
+    progress : callable
+    """
+    data = rows.data
+    families = possible_families(_all_targets(data)) if engine.capabilities.distributions else ("normal",)
+    if plan is None and len(data.y) >= MIN_ROWS:
+        plan = _plan_of_four(rows, recipe)
+    if plan is None or len(families) == 1:
+        return FamilyChoice({}, {}, 0, 0.0)
+    size = given_size(recipe, usual_size(count_rows(data), is_classification=False))
+    return FamilyComparison(engine, data, recipe, size, seed, plan, progress).choose(families)
+
+
+def with_family(rows: TrainingRows, family: str) -> TrainingRows:
+    """Return training rows whose target is of another family."""
+    data, evaluation = rows.data, rows.data.evaluation
+    target = numbers_of(family, data.y, data.weight)
+    if evaluation is not None:
+        check_support(target, evaluation.y, name="eval_set")
+        evaluation = replace(evaluation, objective=target.objective, settings=target.settings)
+    of_family = replace(data, objective=target.objective, settings=target.settings, evaluation=evaluation)
+    return replace(rows, target=target, data=of_family)
+
+
+def _all_targets(data: Dataset) -> Floats:
+    return data.y if data.evaluation is None else np.concatenate([data.y, data.evaluation.y])
+
+
+def _plan_of_four(rows: TrainingRows, recipe: Recipe) -> OutOfFoldPlan | None:
+    try:
+        return plan_for(OutOfFoldOptions(DEFAULT_FOLDS, False, rows.groups, rows.kept), recipe, rows.data)
+    except TooFewRowsError:
+        return None
