@@ -2,8 +2,10 @@
 #pragma once
 
 #include "core/problem.hpp"
+#include "families/beta.hpp"
 #include "families/gamma.hpp"
 #include "families/laplace.hpp"
+#include "families/negative_binomial.hpp"
 #include "families/poisson.hpp"
 #include "families/student.hpp"
 #include "families/weibull.hpp"
@@ -13,7 +15,7 @@ namespace epiboost {
 template <class... Members>
 struct FamilyList {};
 
-using Families = FamilyList<Student, Laplace, Gamma, Weibull, Poisson>;
+using Families = FamilyList<Student, Laplace, Gamma, Weibull, Poisson, NegativeBinomial, Beta>;
 
 constexpr int first_family = 3;  // after the Normal and the classes, see `Objective`
 

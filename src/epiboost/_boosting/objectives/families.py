@@ -14,11 +14,13 @@ import numpy as np
 
 from epiboost._boosting.objectives.base import Objective
 from epiboost._boosting.objectives.bernoulli import Bernoulli
+from epiboost._boosting.objectives.beta import Beta
 from epiboost._boosting.objectives.categorical import Categorical
 from epiboost._boosting.objectives.distribution import Distribution
 from epiboost._boosting.objectives.gamma import Gamma
 from epiboost._boosting.objectives.laplace import Laplace
 from epiboost._boosting.objectives.lognormal import LogNormal
+from epiboost._boosting.objectives.negative_binomial import NegativeBinomial
 from epiboost._boosting.objectives.normal import Normal, NormalDistribution
 from epiboost._boosting.objectives.number_objective import NumberObjective
 from epiboost._boosting.objectives.poisson import Poisson
@@ -40,6 +42,8 @@ OBJECTIVES: dict[str, type[Objective]] = {
         Gamma,
         Weibull,
         Poisson,
+        NegativeBinomial,
+        Beta,
     )
 }
 """The objectives by name; a target names its own."""

@@ -1,8 +1,13 @@
-"""Counts: a Poisson whose logarithm of the mean is the score.
+"""Counts: a Poisson whose logarithm of the mean is the score, in units of the mean of the target.
+
+The natural gradient is 1 − y / mean. Its variance is 1 / mean: a few rows with small means would drown a leaf in noise.
+So the gradient is divided by the mean plus that of an average row instead: (mean − y) / (mean + average). On tables with
+means from 0.02 to 20 this had an excess loss of 0.04 per row, where (mean − y) / √(mean · average) had 0.08, the
+gradient divided by the average and a sixteenth of the mean 0.07, and the natural gradient did not converge.
 
 >>> import numpy as np
->>> Poisson(0.0).parameters(np.array([[np.log(2.0)]]))
-array([[2.]])
+>>> Poisson(np.log(10.0)).parameters(np.array([[np.log(2.0)]])).round(6)
+array([[20.]])
 """
 
 from collections.abc import Mapping
@@ -10,17 +15,24 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import gammaln, pdtr, pdtrc, xlogy
+from scipy.special import gammaln, ndtri, pdtr, pdtrc, xlogy
 
+from epiboost._boosting.objectives.counts import is_count, log_mean_of, smallest_count
 from epiboost._boosting.objectives.distribution import Distribution
 from epiboost._boosting.objectives.number_objective import NumberObjective
 from epiboost._typing import Family, Floats
 
-_MAX_LOG_MEAN = 30.0  # as in the native core
+_MAX_LOG_MEAN = 30.0  # of the ratio to the mean of the target; as in the native core
+_MAX_SUMMED = 30.0  # means up to which the entropy is a sum; beyond, its series is exact to 1e-6
+_MAX_DEVIATIONS = 12.0  # beyond, counts have no weight
 
 
 class PoissonDistribution(Distribution):
-    """The mean."""
+    """The mean.
+
+    >>> PoissonDistribution().quantile(np.array([3.0]), np.array([0.05, 0.95]))
+    array([1., 6.])
+    """
 
     __slots__ = ()
     name: ClassVar[str] = "poisson"
@@ -30,7 +42,7 @@ class PoissonDistribution(Distribution):
     def check(self, parameters: Floats) -> None:
         """Means must be positive."""
         if parameters.size and not parameters.min() > 0.0:
-            message = "means must be above 0"
+            message = f"means must be above 0, got {parameters.min()}"
             raise ValueError(message)
 
     def mean(self, parameters: Floats) -> Floats:
@@ -42,35 +54,49 @@ class PoissonDistribution(Distribution):
         return parameters[..., 0]
 
     def entropy(self, parameters: Floats) -> Floats:
-        """Return the entropy: a sum for means below 100, beyond a series that is exact to six digits."""
-        raise NotImplementedError
+        """Return the entropy: a sum for small means, else a series that is exact to six digits."""
+        mean = parameters[..., 0]
+        large = np.maximum(mean, _MAX_SUMMED)
+        series = 0.5 * np.log(2.0 * np.pi * np.e * large) - (1 / 12 + (1 / 24 + 19 / 360 / large) / large) / large
+        small = np.minimum(mean, _MAX_SUMMED)
+        total = np.zeros_like(mean)
+        for count in range(int(_MAX_SUMMED + _MAX_DEVIATIONS * np.sqrt(_MAX_SUMMED))):
+            log_probability = xlogy(count, small) - small - gammaln(count + 1.0)
+            total -= np.exp(log_probability) * log_probability
+        return np.where(mean < _MAX_SUMMED, total, series)
 
     def logpdf(self, parameters: Floats, y: Floats) -> Floats:
         """Return the log probability; minus infinity unless y is a whole number of at least 0."""
-        mean = parameters[..., 0]
-        with np.errstate(invalid="ignore"):
-            found = xlogy(y, mean) - mean - gammaln(y + 1.0)
-        return np.where((y >= 0.0) & (y == np.floor(y)), found, -np.inf)
+        mean, possible = parameters[..., 0], is_count(y)
+        count = np.where(possible, y, 0.0)
+        return np.where(possible, xlogy(count, mean) - mean - gammaln(count + 1.0), -np.inf)
 
     def cdf(self, parameters: Floats, y: Floats) -> Floats:
         """Return the probability of at most y."""
-        return np.where(y >= 0.0, pdtr(np.floor(np.maximum(y, 0.0)), parameters[..., 0]), 0.0)
+        return np.where(np.greater_equal(y, 0.0), pdtr(np.floor(np.maximum(y, 0.0)), parameters[..., 0]), 0.0)
 
     def sf(self, parameters: Floats, y: Floats) -> Floats:
         """Return the probability of more than y."""
-        return np.where(y >= 0.0, pdtrc(np.floor(np.maximum(y, 0.0)), parameters[..., 0]), 1.0)
+        return np.where(np.greater_equal(y, 0.0), pdtrc(np.floor(np.maximum(y, 0.0)), parameters[..., 0]), 1.0)
 
     def quantile(self, parameters: Floats, q: Floats) -> Floats:
         """Return the smallest count at which the distribution function is at least q."""
-        raise NotImplementedError
+        mean, q = np.broadcast_arrays(parameters[..., 0], np.asarray(q, dtype=np.float64))
+        deviation = ndtri(q)
+        guess = mean + deviation * np.sqrt(mean) + (np.square(deviation) - 1.0) / 6.0
+        return smallest_count(lambda count: pdtr(count, mean), guess, q)
 
     def sample(self, parameters: Floats, rng: np.random.Generator) -> Floats:
         """Return one draw per distribution."""
-        return rng.poisson(parameters[..., 0]).astype(np.float64)
+        mean = parameters[..., 0]
+        large = mean > 1e18  # noqa: PLR2004 (NumPy draws 64-bit integers)
+        drawn = rng.poisson(np.where(large, 1.0, mean)).astype(np.float64)
+        return np.where(large, np.rint(mean + np.sqrt(mean) * rng.standard_normal(mean.shape)), drawn)
 
     def link(self, parameters: Floats) -> Floats:
         """Return the log mean."""
-        return np.log(parameters[..., :1])
+        link: Floats = np.log(parameters[..., :1])
+        return link
 
     def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (there is nothing else)
         """Return the mean."""
@@ -80,7 +106,7 @@ class PoissonDistribution(Distribution):
 
 @dataclass(frozen=True, slots=True)
 class Poisson(NumberObjective):
-    """A Poisson; the one score is the logarithm of its mean.
+    """A Poisson; the one score is the logarithm of its mean, in units of the mean of the target.
 
     Attributes
     ----------
@@ -98,7 +124,7 @@ class Poisson(NumberObjective):
     @classmethod
     def is_possible(cls, y: Floats) -> Floats:
         """Return whether numbers are counts."""
-        return np.asarray((y >= 0.0) & (y == np.floor(y)))
+        return is_count(y)
 
     @classmethod
     def of(
@@ -109,27 +135,40 @@ class Poisson(NumberObjective):
         settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
     ) -> Self:
         """Return the objective that starts at the weighted mean."""
-        mean = float(np.average(y, weights=weight))
-        return cls(float(np.log(max(mean, 0.5 / float(weight.sum())))))
+        return cls(log_mean_of(y, weight))
+
+    @property
+    def constants(self) -> tuple[float, ...]:
+        """Mean of the target."""
+        return (float(np.exp(self.log_mean)),)
 
     @property
     def start(self) -> Floats:
-        """Logarithm of the mean."""
-        return np.array([self.log_mean])
+        """Logarithm of the mean in units of itself."""
+        return np.zeros(1)
 
-    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:  # noqa: ARG002
-        """Return the natural gradient 1 − y / mean, shape (n, 1)."""
-        gradient: Floats = 1.0 - y[:, np.newaxis] * np.exp(-_log_mean(scores))
+    def encode(self, y: Floats) -> Floats:
+        """Return counts in units of their mean."""
+        return y * np.exp(-self.log_mean)
+
+    def decode(self, encoded: Floats) -> Floats:
+        """Return the counts."""
+        return np.rint(encoded * np.exp(self.log_mean))
+
+    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:  # noqa: ARG002 (none)
+        """Return (mean − y) / (mean + average), shape (n, 1)."""
+        ratio = _ratio(scores)
+        gradient: Floats = (ratio - y[:, np.newaxis]) / (ratio + 1.0)
         return gradient
 
     def noise_scale(self, scores: Floats) -> Floats:
-        """Return the root of the inverse of the mean, shape (n, 1)."""
-        scale: Floats = np.exp(-0.5 * _log_mean(scores))
+        """Return the root of the inverse of the mean plus that of an average row, shape (n, 1)."""
+        scale: Floats = np.exp(-0.5 * self.log_mean) / np.sqrt(_ratio(scores) + 1.0)
         return scale
 
     def parameters(self, scores: Floats) -> Floats:
         """Return the mean, shape (n, 1)."""
-        mean: Floats = np.exp(_log_mean(scores))
+        mean: Floats = np.exp(self.log_mean) * _ratio(scores)
         return mean
 
     def to_header(self) -> dict[str, Any]:
@@ -142,5 +181,6 @@ class Poisson(NumberObjective):
         return cls(float(header["log_mean"]))
 
 
-def _log_mean(scores: Floats) -> Floats:
-    return np.clip(scores, -_MAX_LOG_MEAN, _MAX_LOG_MEAN)
+def _ratio(scores: Floats) -> Floats:
+    ratio: Floats = np.exp(np.clip(scores, -_MAX_LOG_MEAN, _MAX_LOG_MEAN))
+    return ratio

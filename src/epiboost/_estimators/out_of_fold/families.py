@@ -1,7 +1,8 @@
 """Compares families of distributions by the likelihood of rows that short chains have not seen.
 
 Every family whose support holds all targets is trained in the same way: chains of few trees, without a fold each, on a
-sample of a large table. Their dispersion is recalibrated on one half of the tested rows and judged on the other.
+sample of a large table. Their dispersion is recalibrated on one half of the tested rows and judged on the other. Each
+family is taken at the number of trees that is best for it, since they do not overfit alike.
 
 **Whole numbers.** A density and a probability cannot be compared. Where all targets are counts, a continuous family is
 judged by the probability of the interval from y − ½ to y + ½ (for a count of 0, of all that is below ½): what it says of
@@ -28,7 +29,7 @@ from epiboost._progress import Progress, no_progress
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.engines.base import Engine, Subset, fit_subsets, predict_table
 
-_TREES, _RATE = 100, 0.3
+_STAGES, _RATE = (25, 50, 100), 0.2  # trees of a short chain, of which each family takes what is best for it
 _ENOUGH_ROWS = 5_000  # with so many, those of one fold tell families apart
 _MOST_ROWS = 20_000  # that a chain is trained on
 _FITTED_ROWS = 2_000  # for two numbers of a recalibration
@@ -154,26 +155,22 @@ class FamilyComparison:
         return np.concatenate([test for _, test in self._folds])
 
     def _losses(self, family: str, y: Floats, weight: Floats, width: float) -> Floats:
-        """Return the loss of each tested row after a recalibration that has not seen it."""
+        """Return the loss of each tested row after as many trees as are best for the family."""
         settings = _settings(family, self.data)
-        distribution, predicted = distribution_named(family, settings), self._predicted(family, settings)
-        losses = np.empty(len(y))
-        halves = np.arange(len(y)) % 2 == 0
-        for judged in (halves, ~halves):
-            fitted = _evenly(np.flatnonzero(~judged), _FITTED_ROWS)
-            unseen = UnseenTargets(distribution, settings, y[fitted], weight[fitted], predicted[fitted])
-            recalibration = most_likely(unseen)
-            changed = recalibration.of_chain(predicted[judged], recalibration.shift)
-            losses[judged] = row_losses(distribution, changed, y[judged], width)
-        return losses
+        distribution = distribution_named(family, settings)
+        stages = []
+        for predicted in self._predicted(family, settings):
+            unseen = UnseenTargets(distribution, settings, y, weight, predicted)
+            stages.append(_recalibrated_losses(unseen, width))
+        return min(stages, key=lambda losses: float(np.average(losses, weights=weight)))
 
     def _predicted(self, family: str, settings: tuple[float, ...]) -> Floats:
-        """Return the parameters of the tested rows by chains that have not seen them."""
+        """Return the parameters of the tested rows by chains that have not seen them, shape (stages, n, outputs)."""
         _, data, table = self._distinct
         short = replace(
             self.recipe,
             n_members=1,
-            n_estimators=_TREES,
+            n_estimators=_STAGES[-1],
             learning_rate=_RATE,
             max_depth=self.size.max_depth,
             max_leaves=self.size.max_leaves,
@@ -182,10 +179,23 @@ class FamilyComparison:
         subsets = [Subset(train, (spec,)) for (train, _), spec in zip(self._folds, specs, strict=True)]
         of_family = replace(data, objective=family, settings=settings)
         forests = fit_subsets(self.engine, of_family, (), subsets, self.progress)
+        stages = _STAGES if self.engine.capabilities.prefixes else None
         parts = [
-            predict_table(forest, table[test])[0] for forest, (_, test) in zip(forests, self._folds, strict=True)
+            predict_table(forest, table[test], prefixes=stages)
+            for forest, (_, test) in zip(forests, self._folds, strict=True)
         ]
-        return np.concatenate(parts)
+        return np.concatenate(parts, axis=1)
+
+
+def _recalibrated_losses(unseen: UnseenTargets, width: float) -> Floats:
+    """Return the loss of each row after a recalibration by the other half of the rows."""
+    losses = np.empty(len(unseen.y))
+    half = np.arange(len(losses)) % 2 == 0
+    for judged in (half, ~half):
+        recalibration = most_likely(unseen.take(_evenly(np.flatnonzero(~judged), _FITTED_ROWS)))
+        changed = recalibration.of_chain(unseen.predicted[judged], recalibration.shift)
+        losses[judged] = row_losses(unseen.distribution, changed, unseen.y[judged], width)
+    return losses
 
 
 def _settings(family: str, data: Dataset) -> tuple[float, ...]:

@@ -17,7 +17,7 @@ from epiboost._estimators.out_of_fold.disagreement import Disagreement
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._files.requirements import require_facts
 from epiboost._posterior.uncertainty import Uncertainty, decompose_variance
-from epiboost._typing import Floats, LibraryObject
+from epiboost._typing import Floats, Integers, LibraryObject
 
 _PRIOR_ROWS = 10.0  # weight of the prior that keeps the power near one
 _MAX_SHIFT = 6.0
@@ -150,7 +150,10 @@ class UnseenTargets:
 
     def some(self) -> "UnseenTargets":
         """Return enough of the rows to fit a few numbers."""
-        rows = np.linspace(0, len(self.y) - 1, min(len(self.y), _ENOUGH_ROWS)).astype(np.int64)
+        return self.take(np.linspace(0, len(self.y) - 1, min(len(self.y), _ENOUGH_ROWS)).astype(np.int64))
+
+    def take(self, rows: Integers) -> "UnseenTargets":
+        """Return some of the rows."""
         return replace(self, y=self.y[rows], weight=self.weight[rows], predicted=self.predicted[rows])
 
     def recalibration(
