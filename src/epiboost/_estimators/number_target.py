@@ -4,12 +4,16 @@
 1
 """
 
-from epiboost._boosting.objectives import DISTRIBUTIONS, OBJECTIVES, NumberObjective, distribution_named
+from epiboost._boosting.objectives import (
+    DISTRIBUTIONS,
+    OBJECTIVES,
+    NumberObjective,
+    distribution_named,
+    number_families,
+)
 from epiboost._estimators.family_choice import AUTO_FAMILY
 from epiboost._inputs.target import Numbers, Target
 from epiboost._typing import Floats
-
-FAMILIES = ("normal", *DISTRIBUTIONS)
 
 
 def numbers_of(distribution: str, y: Floats, weight: Floats) -> Numbers:
@@ -26,8 +30,9 @@ def numbers_of(distribution: str, y: Floats, weight: Floats) -> Numbers:
     ValueError
         For an unknown family, and targets that it cannot have.
     """
-    if distribution not in {*FAMILIES, AUTO_FAMILY}:
-        message = f"distribution must be one of {', '.join(map(repr, (*FAMILIES, AUTO_FAMILY)))}; got {distribution!r}"
+    known = (*number_families(), AUTO_FAMILY)
+    if distribution not in known:
+        message = f"distribution must be one of {', '.join(map(repr, known))}; got {distribution!r}"
         raise ValueError(message)
     if distribution in {"normal", AUTO_FAMILY}:
         return Numbers()

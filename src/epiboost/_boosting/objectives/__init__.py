@@ -7,6 +7,8 @@ objective      score                                      gradient
 `Bernoulli`    log-odds                                   p − y
 `Categorical`  one per class                              p − onehot(y)
 =============  =========================================  =====================================================
+
+Every other file is a family of distributions of numbers, a `NumberObjective` with its `Distribution`.
 """
 
 from epiboost._boosting.objectives.base import Objective
@@ -18,7 +20,10 @@ from epiboost._boosting.objectives.families import (
     DISTRIBUTIONS,
     OBJECTIVES,
     distribution_named,
+    number_families,
     objective_from_header,
+    register_family,
+    unregister_family,
 )
 from epiboost._boosting.objectives.normal import Normal
 from epiboost._boosting.objectives.number_objective import NumberObjective
@@ -34,5 +39,8 @@ __all__ = [
     "NumberObjective",
     "Objective",
     "distribution_named",
+    "number_families",
     "objective_from_header",
+    "register_family",
+    "unregister_family",
 ]
