@@ -29,7 +29,7 @@ from epiboost._progress import Progress, no_progress
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.engines.base import Engine, Subset, fit_subsets, predict_table
 
-_STAGES, _RATE = (25, 50, 100), 0.2  # trees of a short chain, of which each family takes what is best for it
+_STAGES, _RATE = (20, 40, 80), 0.15  # trees of a short chain, of which each family takes what is best for it
 _ENOUGH_ROWS = 5_000  # with so many, those of one fold tell families apart
 _MOST_ROWS = 20_000  # that a chain is trained on
 _FITTED_ROWS = 2_000  # for two numbers of a recalibration
