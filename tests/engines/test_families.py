@@ -8,7 +8,7 @@ from epiboost._boosting.objectives import number_families
 from epiboost.datasets import make_family
 
 FAMILIES = [name for name in number_families() if name != "normal"]
-SMALL = {"n_members": 2, "n_estimators": 40, "learning_rate": 0.2, "max_depth": 4, "out_of_fold": 0, "random_state": 0}
+SMALL = {"n_members": 2, "n_estimators": 15, "learning_rate": 0.2, "max_depth": 4, "out_of_fold": 0, "random_state": 0}
 
 
 def loss_of(model, table):

@@ -82,7 +82,7 @@ class TestLosses:
         assert (losses > 25.0).all()
 
     def test_prices_in_tens_are_judged_by_intervals_of_ten(self):
-        assert width_of(np.repeat([-10.0, 20.0, 40.0], 9)) == 10.0
+        assert width_of(np.repeat([-10.0, 20.0, 30.0], 9)) == 10.0
         assert width_of(np.linspace(0.1, 1.0, 9) ** 2) == 0.0
 
 

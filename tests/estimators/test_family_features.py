@@ -43,7 +43,7 @@ def test_an_eval_set_stops_the_ensemble_where_its_loss_is_best(family):
     model = model_of(family, n_estimators=400, learning_rate=0.3, early_stopping_rounds=20)
     model.fit(table.X, table.y, eval_set=(other.X, other.y))
     assert model.n_iter_.max() < 400
-    assert np.isfinite(model.evaluation_loss_).all()
+    assert np.isfinite(model.evaluation_loss_[:, : model.n_iter_.max()]).all()
     history = model.history_
     assert history.n_trees[history.validation_loss.argmin()] == model.n_iter_.max()
 

@@ -30,12 +30,14 @@ level.
 
 Unguarded: TypeAlias = LangevinObjective | GridObjective
 
+_LOCATION_AND_DISPERSION = 2
+
 LeafSums: TypeAlias = Callable[[AnyArray, AnyArray, Floats, Floats], tuple[Floats, Floats]]
 """Maps scores after and before a step, gradients and weights to the sums of both in the leaf of each row."""
 
 
 def with_variance_guard(chain: Unguarded, leaf_sums: LeafSums | None = None) -> "Unguarded | GuardedObjective":
-    """Return the chain's objective, guarded if ``variance_guard`` is above 0 and the family is a Normal.
+    """Return the chain's objective, guarded if ``variance_guard`` is above 0 and scores are a location and a dispersion.
 
     Parameters
     ----------
@@ -43,7 +45,8 @@ def with_variance_guard(chain: Unguarded, leaf_sums: LeafSums | None = None) -> 
     leaf_sums : callable, optional
         Sums over leaves; `local_leaf_sums` by default, for rows that are all on this machine.
     """
-    guarded = chain.rows.objective.family == "normal" and chain.spec.variance_guard > 0
+    has_dispersion = chain.rows.objective.family != "categorical" and len(chain.rows.objective.start) == _LOCATION_AND_DISPERSION
+    guarded = has_dispersion and chain.spec.variance_guard > 0
     return GuardedObjective(chain, leaf_sums) if guarded else chain
 
 
@@ -74,11 +77,18 @@ class GuardedObjective:
         gradient, hessian = self.chain.gradients(raw, tree, self.factor * correction)
         weight = hessian[:, 0]
         one_copy = np.minimum(weight, 1.0)  # a weight above one counts merged copies, of which the others stay
-        start = self.chain.rows.objective.start[0]
-        own = decay ** -(tree + 1) * one_copy * (start + decay**tree * mean - self.chain.rows.y)  # without noise
+        own = decay ** -(tree + 1) * one_copy * self._own_gradient(raw, mean, tree)
         towards_row = self.neighbours * (self.leave_one_out_score - mean) / decay
         self.last_step = mean, gradient[:, 0].copy(), own - towards_row, weight.copy()
         return gradient, hessian
+
+    def _own_gradient(self, raw: AnyArray, mean: AnyArray, tree: int) -> Floats:
+        """Return the gradient of the location of each row, without noise."""
+        objective, scale = self.chain.rows.objective, self.chain.steps.decay**tree
+        if objective.family == "normal":
+            return np.asarray(objective.start[0] + scale * mean - self.chain.rows.y)
+        scores = objective.start + scale * raw.reshape(len(mean), -1).astype(np.float64)
+        return objective.gradient(scores, self.chain.rows.y)[:, 0]
 
     def _update_leave_one_out(
         self, mean: AnyArray, before: AnyArray, gradient: Floats, due_to_row: Floats, weight: Floats
