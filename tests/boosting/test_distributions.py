@@ -12,7 +12,7 @@ LEVELS = np.array([1e-6, 0.01, 0.2, 0.5, 0.8, 0.99, 1.0 - 1e-6])
 
 
 def test_every_family_has_an_example():
-    assert set(FAMILIES) == {"normal", *DISTRIBUTIONS} - {"poisson"}
+    assert set(FAMILIES) == {"normal", *DISTRIBUTIONS}
 
 
 @pytest.fixture(params=FAMILIES)
@@ -39,6 +39,12 @@ def values(distribution, parameters):
     return distribution.quantile(parameters[:, np.newaxis], LEVELS)
 
 
+def entropy_of_counts(frozen):
+    """Return the sum over all counts; that of scipy.stats stops early for large means."""
+    log_probability = frozen.logpmf(np.arange(40_000.0)[:, np.newaxis])
+    return -(np.exp(log_probability) * np.maximum(log_probability, -1e300)).sum(axis=0)
+
+
 @pytest.mark.parametrize("name", WITH_SCIPY)
 class TestAgainstScipy:
     """What scipy.stats computes, too."""
@@ -58,7 +64,8 @@ class TestAgainstScipy:
         frozen = frozen_of(name, parameters)
         np.testing.assert_allclose(distribution.mean(parameters), frozen.mean(), rtol=1e-12)
         np.testing.assert_allclose(distribution.variance(parameters), frozen.var(), rtol=1e-6)
-        np.testing.assert_allclose(distribution.entropy(parameters), frozen.entropy(), rtol=1e-6, atol=1e-6)
+        expected = entropy_of_counts(frozen) if distribution.is_discrete else frozen.entropy()
+        np.testing.assert_allclose(distribution.entropy(parameters), expected, rtol=1e-6, atol=1e-6)
 
 
 def test_the_tails_of_a_value_add_up_to_one(distribution, parameters, values):
@@ -98,7 +105,7 @@ def test_a_draw_of_one_distribution_is_one_number(distribution, parameters):
 
 def test_parameters_are_those_of_their_link(distribution, parameters):
     link = distribution.link(parameters)
-    assert link.shape in {(len(parameters), 1), (len(parameters), 2)}
+    assert link.shape in {(len(parameters), 0), (len(parameters), 1), (len(parameters), 2)}
     np.testing.assert_allclose(distribution.from_link(link, parameters), parameters, rtol=1e-9)
     members = np.stack([parameters, parameters])
     assert distribution.from_link(distribution.link(members), members).shape == members.shape
@@ -106,7 +113,7 @@ def test_parameters_are_those_of_their_link(distribution, parameters):
 
 def test_a_larger_dispersion_widens_a_distribution_in_place(distribution, parameters):
     link = distribution.link(parameters)
-    if link.shape[1] == 1:
+    if link.shape[1] < 2:
         pytest.skip("the family has no dispersion")
     wider = distribution.from_link(link + np.array([0.0, 0.1]), parameters)
     assert (distribution.variance(wider) > distribution.variance(parameters)).all()

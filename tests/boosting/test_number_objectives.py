@@ -69,7 +69,7 @@ def test_the_metric_is_the_fisher_information(name, objective):
 def test_the_loss_is_the_likelihood_in_the_units_of_the_target(name, objective, scores, y):
     weight = np.arange(1.0, N + 1.0)
     target = objective.decode(y)
-    np.testing.assert_allclose(objective.encode(target), y, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(objective.encode(target), y, rtol=1e-6, atol=1e-9)  # counts are rounded
     density = distribution_named(name, FAMILIES[name].settings).logpdf(objective.parameters(scores), target)
     assert objective.loss(scores, y, weight) == pytest.approx(-np.average(density, weights=weight))
 
@@ -80,7 +80,7 @@ def test_a_correction_does_not_change_the_gradient_of_the_location(objective, sc
 
 
 def test_a_correction_moves_the_location_of_the_dispersion(objective, scores, y):
-    if scores.shape[1] == 1:
+    if objective.distribution.link(objective.parameters(scores)).shape[1] < 2:
         pytest.skip("the family has no dispersion")
     moved = scores - 0.3 * (np.arange(scores.shape[1]) == 0)
     corrected = objective.gradient(scores, y, np.full(N, 0.3))
@@ -97,6 +97,8 @@ def test_extreme_targets_have_finite_gradients_and_parameters(name, extreme):
     y[0] = extreme
     y = y if OBJECTIVES[name].is_possible(y).all() else np.full(50, max(extreme, 1.0)).round()
     for target in (y, np.append(y, y.max() * 1e6)):
+        if not OBJECTIVES[name].is_possible(target).all():
+            continue
         objective = objective_of(name, target)
         scores = np.tile(objective.start, (len(target), 1))
         for moved in (scores, scores + 50.0, scores - 50.0):
@@ -125,11 +127,11 @@ def test_the_start_does_not_depend_on_how_equal_rows_are_written(name):
 
 
 def test_a_constant_target_has_an_objective(name):
-    y = np.ones(5)
+    y, weight = np.ones(5), np.ones(5)
     if OBJECTIVES[name].is_possible(y).all():
-        objective = objective_of(name, y)
+        objective = OBJECTIVES[name].of(y, weight, 0, OBJECTIVES[name].settings_for(y, weight))
         parameters = objective.parameters(objective.start[np.newaxis])
-        assert distribution_named(name, FAMILIES[name].settings).mean(parameters) == pytest.approx(1.0, rel=1e-3)
+        assert objective.distribution.mean(parameters) == pytest.approx(1.0, rel=1e-3)
 
 
 class TestNativeCore:

@@ -79,6 +79,34 @@ FAMILIES = {
         frozen=lambda scale, shape: stats.weibull_min(shape, scale=scale),
         outside=[0.0, -1.0],
     ),
+    "poisson": FamilyExample(
+        parameters=[[3.0], [0.01], [7.5], [29.9], [30.1], [300.0]],
+        impossible=[0.0],
+        frozen=stats.poisson,
+        outside=[-1.0, 0.5],
+        has_exact_metric=False,
+    ),
+    "negative_binomial": FamilyExample(
+        parameters=[[4.0, 0.8], [0.1, 0.5], [3.0, 0.01], [50.0, 0.2], [300.0, 0.001], [2000.0, 0.3]],
+        impossible=[1.0, 0.0],
+        frozen=lambda mean, alpha: stats.nbinom(1.0 / alpha, 1.0 / (1.0 + alpha * mean)),
+        outside=[-1.0, 0.5],
+        has_exact_metric=False,
+    ),
+    "beta": FamilyExample(
+        parameters=[[0.4, 3.0], [0.5, 2.0], [0.1, 5.0], [0.95, 30.0], [0.7, 1e5]],
+        impossible=[1.0, 2.0],
+        frozen=lambda mean, precision: stats.beta(mean * precision, (1.0 - mean) * precision),
+        outside=[-1.0, 0.0, 1.0, 2.0],
+        has_exact_metric=False,
+    ),
+    "histogram": FamilyExample(
+        parameters=[[0.2, 0.3, 0.1, 0.4], [0.01, 0.01, 0.97, 0.01], [0.97, 0.01, 0.01, 0.01]],
+        impossible=[0.2, 0.3, 0.1, 0.3],
+        has_diagonal_metric=False,
+        has_exact_metric=False,
+        settings=(0.5, 2.0, -1.0, 0.0, 3.0),
+    ),
 }
 
 LEARNED = [name for name in FAMILIES if name != "normal"]

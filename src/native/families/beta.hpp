@@ -28,7 +28,10 @@ struct Beta : Family<2> {
         const float rarer = 1.0f / (1.0f + exponential(-sign * logit));  // at most 1/2, so that the difference keeps its digits
         const float moved = clamp(sign * change, -max_logit, max_logit);
         const float excess = exponential_excess(moved);
-        const float found = rarer * excess - exponential_excess(log_one_plus(rarer * (excess + moved)));
+        const float growth = rarer * (excess + moved);
+        const float logarithm_of_growth = log_one_plus(growth);
+        const float near = rarer * excess - exponential_excess(logarithm_of_growth);  // both parts are squares of the change
+        const float found = growth < 0.5f ? near : logarithm_of_growth - rarer * moved;
         return found > 0.0f ? found : 0.0f;
     }
 

@@ -2,6 +2,7 @@
 // the dispersion alpha. The variance is mean + alpha mean^2. The target is in units of its mean.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/elementary.hpp"
@@ -34,7 +35,8 @@ struct NegativeBinomial : Family<2> {
         const float average_excess = 1.0f + alpha * average;
         const float excess = 1.0f + alpha * (average * ratio);
         const float count = average * y[0];
-        const float log_ratio = log_one_plus((count - left_out) / (size + left_out));
+        const float change = (count - left_out) / (size + left_out);
+        const float log_ratio = change * change < 0.05f ? log_one_plus(change) : logarithm((size + count) / (size + left_out));
         const float slope = size * (log_minus_digamma(size) - log_minus_digamma(size + count)) -
                             clamp(size * exponential_excess(log_ratio), 0.0f, max_excess);
         gradient[0] = (ratio - y[0]) / (ratio + excess / average_excess);
@@ -51,7 +53,7 @@ struct NegativeBinomial : Family<2> {
     static double negative_log_likelihood(const double* score, const float* y, const float* constant) {
         const double mean = constant[0] * std::exp(static_cast<double>(clamp(static_cast<float>(score[0]), min_log_mean, max_log_mean)));
         const double size = std::exp(-static_cast<double>(clamp(static_cast<float>(score[1]), min_log_dispersion, max_log_dispersion)));
-        const double count = std::nearbyint(static_cast<double>(y[0]) * constant[0]);
+        const double count = std::max(0.0, std::nearbyint(static_cast<double>(y[0]) * constant[0]));
         return log_gamma(size) + log_gamma(count + 1.0) - log_gamma(count + size) + size * std::log1p(mean / size) +
                count * std::log1p(size / mean);
     }

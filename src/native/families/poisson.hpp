@@ -1,6 +1,7 @@
 // Counts: the one score is the logarithm of the mean in units of the mean of the target, and so is the target.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/elementary.hpp"
@@ -24,7 +25,7 @@ struct Poisson : Family<1> {
 
     static double negative_log_likelihood(const double* score, const float* y, const float* constant) {
         const double log_mean = clamp(static_cast<float>(score[0]), min_log_mean, max_log_mean) + std::log(constant[0]);
-        const double count = std::nearbyint(static_cast<double>(y[0]) * constant[0]);
+        const double count = std::max(0.0, std::nearbyint(static_cast<double>(y[0]) * constant[0]));
         return std::exp(log_mean) - count * log_mean + log_gamma(count + 1.0);
     }
 };

@@ -1,8 +1,8 @@
 """Shares strictly between 0 and 1: a Beta with mean and precision per row; its variance is m (1 − m) / (precision + 1).
 
 Scores are the logit of the mean and −½ log precision. The gradient is divided by the diagonal of the Fisher
-information; that of the second score is from 2 (large precisions) to 4, and 2 is used. Targets are encoded as logits, so
-that shares near 0 and 1 keep their digits in single precision.
+information; that of the second score is from 2 (large precisions) to 4, and 2 is used. Targets are encoded as logits,
+so that shares near 0 and 1 keep their digits in single precision.
 
 >>> import numpy as np
 >>> Beta(0.0, 0.0).parameters(np.array([[np.log(3.0), -0.5 * np.log(8.0)]])).round(6)
@@ -89,7 +89,7 @@ class BetaDistribution(Distribution):
     def quantile(self, parameters: Floats, q: Floats) -> Floats:
         """Return the quantile; the nearest possible share where it is next to 0 or 1."""
         a, b = _shapes(parameters)
-        return np.clip(betaincinv(a, b, q), _TINY, _BELOW_ONE)
+        return np.asarray(np.clip(betaincinv(a, b, q), _TINY, _BELOW_ONE))
 
     def sample(self, parameters: Floats, rng: np.random.Generator) -> Floats:
         """Return one draw per distribution."""
@@ -196,7 +196,7 @@ def _shapes(parameters: Floats) -> tuple[Floats, Floats]:
 
 
 def _share(logits: Floats) -> Floats:
-    return np.clip(expit(logits), _TINY, _BELOW_ONE)
+    return np.asarray(np.clip(expit(logits), _TINY, _BELOW_ONE))
 
 
 def _logit(location: Floats) -> Floats:
@@ -217,7 +217,10 @@ def _divergence(logits: Floats, change: Floats) -> Floats:
     """Return the relative entropy of Bernoullis with these logits to those whose logits are ``change`` larger."""
     rarer = expit(-np.abs(logits))
     moved = np.clip(np.where(logits > 0.0, -change, change), -_MAX_LOGIT, _MAX_LOGIT)
-    return np.maximum(rarer * _excess(moved) - _excess(np.log1p(rarer * np.expm1(moved))), 0.0)
+    growth = rarer * np.expm1(moved)
+    log_growth = np.log1p(growth)
+    near = rarer * _excess(moved) - _excess(np.where(growth < 0.5, log_growth, 0.0))  # noqa: PLR2004 (no cancellation)
+    return np.asarray(np.maximum(np.where(growth < 0.5, near, log_growth - rarer * moved), 0.0))  # noqa: PLR2004
 
 
 def _excess(x: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Quantiles of distributions of counts, and what their objectives have in common: the mean of the target and its units."""
+"""Quantiles of distributions of counts, and what their objectives have in common: the mean of the target."""
 
 from collections.abc import Callable
 

@@ -18,6 +18,7 @@ from epiboost._boosting.objectives.beta import Beta
 from epiboost._boosting.objectives.categorical import Categorical
 from epiboost._boosting.objectives.distribution import Distribution
 from epiboost._boosting.objectives.gamma import Gamma
+from epiboost._boosting.objectives.histogram import Histogram
 from epiboost._boosting.objectives.laplace import Laplace
 from epiboost._boosting.objectives.lognormal import LogNormal
 from epiboost._boosting.objectives.negative_binomial import NegativeBinomial
@@ -44,6 +45,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
         Poisson,
         NegativeBinomial,
         Beta,
+        Histogram,
     )
 }
 """The objectives by name; a target names its own."""

@@ -66,7 +66,9 @@ class NegativeBinomialDistribution(Distribution):
         mean, std = parameters[..., 0], np.sqrt(self.variance(parameters))
         total = np.zeros_like(mean)
         for count in range(_SUMMED):
-            total += self._surprise(parameters, np.asarray(float(count)))
+            last = self._surprise(parameters, np.asarray(float(count)))
+            total += last
+        total += (self._surprise(parameters, np.asarray(float(_SUMMED))) - last) / 24.0  # Euler and Maclaurin
         lower = np.maximum(_SUMMED - 0.5, mean - 14.0 * std)
         upper = np.maximum(lower, mean + 14.0 * std + 45.0 * parameters[..., 1] * mean)
         center, half = 0.5 * np.log(lower * upper), 0.5 * np.log(upper / lower)
@@ -106,7 +108,8 @@ class NegativeBinomialDistribution(Distribution):
         size, excess = _size_and_excess(parameters)
         mean = np.asarray(rng.standard_gamma(size) * excess)
         large = mean > 1e18  # noqa: PLR2004 (NumPy draws 64-bit integers)
-        return np.where(large, np.rint(mean), rng.poisson(np.where(large, 1.0, mean)).astype(np.float64))
+        drawn = np.asarray(rng.poisson(np.where(large, 1.0, mean)), dtype=np.float64)
+        return np.where(large, np.rint(mean), drawn)
 
     def link(self, parameters: Floats) -> Floats:
         """Return log mean and log α."""
@@ -131,7 +134,7 @@ class NegativeBinomialDistribution(Distribution):
 
 @dataclass(frozen=True, slots=True)
 class NegativeBinomial(NumberObjective):
-    """A negative binomial; scores are the logarithms of its mean, in units of that of the target, and of its dispersion.
+    """A negative binomial; scores are the logarithms of its mean, in units of the target's, and of its dispersion.
 
     Attributes
     ----------
@@ -179,11 +182,11 @@ class NegativeBinomial(NumberObjective):
 
     def encode(self, y: Floats) -> Floats:
         """Return counts in units of their mean."""
-        return y * np.exp(-self.log_mean)
+        return np.asarray(y * np.exp(-self.log_mean))
 
     def decode(self, encoded: Floats) -> Floats:
         """Return the counts."""
-        return np.rint(encoded * np.exp(self.log_mean))
+        return np.asarray(np.rint(encoded * np.exp(self.log_mean)))
 
     def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:
         """Return the gradient by log mean and log α, each divided by what stands for its information, shape (n, 2)."""
@@ -191,7 +194,7 @@ class NegativeBinomial(NumberObjective):
         size, ratio = 1.0 / alpha, _ratio(scores[:, 0])
         left_out, count = average * _ratio(scores[:, 0] - correction), average * y
         excess = 1.0 + alpha * average * ratio
-        log_ratio = np.log1p(np.maximum((count - left_out) / (size + left_out), -1.0 + 1e-37))
+        log_ratio = _log_ratio(size, count, left_out)
         slope = size * (_log_minus_digamma(size) - _log_minus_digamma(size + count))
         slope -= np.clip(size * (np.expm1(log_ratio) - log_ratio), 0.0, _MAX_EXCESS)
         mean_gradient = (ratio - y) / (ratio + excess / (1.0 + alpha * average))
@@ -221,6 +224,13 @@ class NegativeBinomial(NumberObjective):
 def _size_and_excess(parameters: Floats) -> tuple[Floats, Floats]:
     """Return 1 / α, and α mean: the share of the variance beyond that of a Poisson."""
     return 1.0 / parameters[..., 1], parameters[..., 1] * parameters[..., 0]
+
+
+def _log_ratio(size: Floats, count: Floats, mean: Floats) -> Floats:
+    """Return log((size + count) / (size + mean)), exact for counts near the mean."""
+    change = (count - mean) / (size + mean)
+    near = np.abs(change) < 0.2  # noqa: PLR2004 (the two agree)
+    return np.where(near, np.log1p(np.where(near, change, 0.0)), np.log((size + count) / (size + mean)))
 
 
 def _alpha(scores: Floats) -> Floats:

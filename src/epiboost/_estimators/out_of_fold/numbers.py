@@ -74,9 +74,10 @@ class NumberRecalibration(Recalibration):
     def apply(self, parameters: Floats, *, threads: int = 1) -> Floats:  # noqa: ARG002 (NumPy has its own)
         """Return the recalibrated parameters, shape (members, n, outputs); the mean location over members stays."""
         distribution = self.distribution
-        link = distribution.link(self._with_shape(parameters))
-        if link.shape[-1] == 0:  # nothing to change
-            return parameters
+        shaped = self._with_shape(parameters)
+        link = distribution.link(shaped)
+        if link.shape[-1] == 0:  # nothing else to change
+            return shaped
         center = link[..., 0].mean(axis=0)
         apart = link[..., 0] - center
         variance = np.square(apart).mean(axis=0)

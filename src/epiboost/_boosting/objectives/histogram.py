@@ -1,0 +1,310 @@
+"""Any shape: a histogram, whose probabilities of bins are learned as those of classes.
+
+The edges of the bins come from all targets and are the same for all rows and members. The density is constant inside a
+bin. The outer bins have no end; their density falls exponentially, at the scale of the targets beyond the last edge.
+
+On one split of protein with 20,000 training rows, 24 bins had a loss per row of 1.87 (48 bins: 1.90), where a Normal
+has 2.4 to 2.6. On tables whose noise has one peak a Normal is better; the histogram had 3.2 on concrete and −0.54 (16
+bins; 32: −0.44) on kin8nm.
+
+>>> import numpy as np
+>>> Histogram((1.0, 1.0, 0.0, 2.0), (0.0, 0.0, 0.0)).encode(np.array([-3.0, 1.0, 2.5]))
+array([0., 1., 2.])
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import entr, softmax
+
+from epiboost._boosting.objectives.bin_edges import inner_edges, tail_scales
+from epiboost._boosting.objectives.categorical import Categorical
+from epiboost._boosting.objectives.distribution import Distribution
+from epiboost._boosting.objectives.number_objective import NumberObjective
+from epiboost._typing import AnyArray, Family, Floats
+
+_TEMPERATURES = (0.6, 0.75, 0.9, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0, 3.0)
+_MIN_SETTINGS = 3  # two scales and an edge
+_ENOUGH = 1e-6  # by which a sum of probabilities may miss one
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramDistribution(Distribution):
+    """The probability of each bin.
+
+    Attributes
+    ----------
+    settings : tuple of float
+        The scales of the lower and the upper tail, and the edges between bins in ascending order.
+
+    Examples
+    --------
+    >>> distribution = HistogramDistribution.of((1.0, 1.0, 0.0, 2.0))
+    >>> distribution.mean(np.array([0.25, 0.5, 0.25])).round(6)
+    1.0
+    """
+
+    settings: tuple[float, ...]
+
+    name: ClassVar[str] = "histogram"
+    parameter_names: ClassVar[tuple[str, ...]] = ("probability of each bin",)
+
+    @classmethod
+    def of(cls, settings: tuple[float, ...] = ()) -> Self:
+        """Return the distribution with tails and edges."""
+        edges = np.asarray(settings[2:])
+        if len(settings) < _MIN_SETTINGS or min(settings[:2]) <= 0.0 or not (np.diff(edges) > 0.0).all():
+            message = (
+                "a histogram needs two scales above 0 and the ascending edges of its bins: pass the distribution of a "
+                f"model; got {settings}"
+            )
+            raise ValueError(message)
+        return cls(tuple(settings))
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of bins."""
+        return len(self.settings) - 1
+
+    @property
+    def shapes(self) -> tuple[float, ...]:
+        """Temperatures to choose among, by whose inverse log probabilities are multiplied."""
+        return _TEMPERATURES
+
+    def with_shape(self, parameters: Floats, shape: float) -> Floats:
+        """Return the probabilities at a temperature."""
+        probabilities: Floats = softmax(np.log(np.maximum(parameters, _TINY)) / shape, axis=-1)
+        return probabilities
+
+    def check(self, parameters: Floats) -> None:
+        """Probabilities must not be negative and add up to 1."""
+        if not parameters.size:
+            return
+        farthest = float(np.abs(parameters.sum(axis=-1) - 1.0).max())
+        if parameters.min() < 0.0 or farthest > _ENOUGH:
+            message = (
+                f"probabilities of bins must be at least 0 and add up to 1; got {parameters.min()} and sums that "
+                f"miss 1 by up to {farthest:.3g}"
+            )
+            raise ValueError(message)
+
+    def mean(self, parameters: Floats) -> Floats:
+        """Return the mean."""
+        return np.asarray(parameters @ self._means)
+
+    def variance(self, parameters: Floats) -> Floats:
+        """Return the variance."""
+        apart = np.square(self._means - self.mean(parameters)[..., np.newaxis])
+        return np.asarray((parameters * (apart + self._variances)).sum(axis=-1))
+
+    def entropy(self, parameters: Floats) -> Floats:
+        """Return the differential entropy."""
+        return np.asarray((entr(parameters) + parameters * self._entropies).sum(axis=-1))
+
+    def logpdf(self, parameters: Floats, y: Floats) -> Floats:
+        """Return the log density."""
+        position = self.bins(y)
+        with np.errstate(divide="ignore"):
+            log_probability = np.log(_taken(parameters, position))
+        lower, upper = self._distances(y)
+        return np.asarray(log_probability - np.log(self._widths)[position] - lower - upper)
+
+    def cdf(self, parameters: Floats, y: Floats) -> Floats:
+        """Return the distribution function."""
+        lower, upper = self._distances(y)
+        position = self.bins(y)
+        own, below = _taken(parameters, position), _taken(np.cumsum(parameters, axis=-1) - parameters, position)
+        last = self.n_parameters - 1
+        inside = np.where(position == 0, np.exp(-lower), np.where(position == last, -np.expm1(-upper), 0.0))
+        middle = np.clip((y - self._starts[position]) / self._widths[position], 0.0, 1.0)
+        inside = np.where((position > 0) & (position < last), middle, inside)
+        return np.minimum(below + own * inside, 1.0)
+
+    def sf(self, parameters: Floats, y: Floats) -> Floats:
+        """Return the probability of more than y."""
+        _, upper = self._distances(y)
+        own = parameters[..., -1] * np.exp(-upper)
+        return np.where(self.bins(y) == self.n_parameters - 1, own, 1.0 - self.cdf(parameters, y))
+
+    def quantile(self, parameters: Floats, q: Floats) -> Floats:
+        """Return the quantile."""
+        ends = np.cumsum(parameters, axis=-1)
+        last = self.n_parameters - 1
+        position = np.minimum((ends < np.asarray(q)[..., np.newaxis]).sum(axis=-1), last)
+        own = np.maximum(_taken(parameters, position), _TINY)
+        share = np.clip((q - _taken(ends - parameters, position)) / own, 0.0, 1.0)
+        inner = self._starts[position] + share * self._widths[position]
+        from_below = self._starts[0] + self._widths[0] * np.log(np.maximum(share, _TINY))
+        from_above = self._starts[-1] - self._widths[-1] * np.log(np.maximum((1.0 - q) / own, _TINY))
+        return np.asarray(np.where(position == 0, from_below, np.where(position == last, from_above, inner)))
+
+    def sample(self, parameters: Floats, rng: np.random.Generator) -> Floats:
+        """Return one draw per distribution."""
+        return self.quantile(parameters, np.asarray(rng.uniform(_TINY, 1.0, parameters.shape[:-1])))
+
+    def link(self, parameters: Floats) -> Floats:
+        """Return nothing: a histogram has no location and no dispersion of its own."""
+        return parameters[..., :0].copy()
+
+    def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (it is empty)
+        """Return the parameters that are given."""
+        return like
+
+    def bins(self, y: Floats) -> AnyArray:
+        """Return the bin of each number, of the shape of y."""
+        return np.asarray(np.searchsorted(self._edges, y, side="left"))
+
+    def middles(self, bins: AnyArray) -> Floats:
+        """Return the mean of each bin."""
+        middles: Floats = self._means[bins]
+        return middles
+
+    @property
+    def _edges(self) -> Floats:
+        return np.asarray(self.settings[2:])
+
+    @property
+    def _starts(self) -> Floats:
+        """Lower end of each bin; that of the first is its upper end."""
+        return np.append(self._edges[0], self._edges)
+
+    @property
+    def _widths(self) -> Floats:
+        """Width of each bin, and the scales of the tails."""
+        return np.concatenate([self.settings[:1], np.diff(self._edges), self.settings[1:2]])
+
+    @property
+    def _means(self) -> Floats:
+        edges, (lower, upper) = self._edges, self.settings[:2]
+        return np.concatenate([[edges[0] - lower], 0.5 * (edges[1:] + edges[:-1]), [edges[-1] + upper]])
+
+    @property
+    def _variances(self) -> Floats:
+        factors = np.full(self.n_parameters, 1.0 / 12.0)
+        factors[[0, -1]] = 1.0
+        return np.asarray(factors * np.square(self._widths))
+
+    @property
+    def _entropies(self) -> Floats:
+        entropies = np.log(self._widths)
+        entropies[[0, -1]] += 1.0
+        return np.asarray(entropies)
+
+    def _distances(self, y: Floats) -> tuple[Floats, Floats]:
+        """Return how many scales a number is below the first edge and above the last one."""
+        edges, (lower, upper) = self._edges, self.settings[:2]
+        return np.maximum((edges[0] - y) / lower, 0.0), np.maximum((y - edges[-1]) / upper, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram(NumberObjective):
+    """A histogram; scores are log probabilities of bins, up to a constant.
+
+    Attributes
+    ----------
+    settings : tuple of float
+        See `HistogramDistribution`.
+    log_shares : tuple of float
+        Logarithm of each bin's share of the training rows.
+    """
+
+    settings: tuple[float, ...]
+    log_shares: tuple[float, ...]
+
+    name: ClassVar[str] = "histogram"
+    family: ClassVar[Family] = "histogram"
+    distribution_type: ClassVar[type[Distribution]] = HistogramDistribution
+    support: ClassVar[str] = "any finite numbers"
+
+    @property
+    def distribution(self) -> HistogramDistribution:
+        """The distribution with its bins."""
+        return HistogramDistribution.of(self.settings)
+
+    @classmethod
+    def settings_for(cls, y: Floats, weight: Floats) -> tuple[float, ...]:
+        """Return the scales of the tails and the edges of the bins."""
+        edges = inner_edges(y, weight)
+        return (*tail_scales(y, weight, edges), *edges.tolist())
+
+    @classmethod
+    def is_possible(cls, y: Floats) -> Floats:
+        """Return true: any finite number is possible."""
+        return np.ones(y.shape)
+
+    @classmethod
+    def of(
+        cls,
+        y: Floats,
+        weight: Floats,
+        n_classes: int = 0,  # noqa: ARG003 (of other families)
+        settings: tuple[float, ...] = (),
+    ) -> Self:
+        """Return the objective that starts from the weighted shares of the bins."""
+        distribution = HistogramDistribution.of(settings or cls.settings_for(y, weight))
+        sums = np.bincount(distribution.bins(y), weights=weight, minlength=distribution.n_parameters)
+        shares = np.maximum(sums, 0.5) / np.maximum(sums, 0.5).sum()
+        return cls(distribution.settings, tuple(np.log(shares).tolist()))
+
+    @property
+    def code(self) -> int:
+        """That of classes."""
+        return self._classes.code
+
+    @property
+    def curvature(self) -> float:
+        """That of classes."""
+        return self._classes.curvature
+
+    @property
+    def start(self) -> Floats:
+        """Logarithms of the shares."""
+        return np.array(self.log_shares)
+
+    def encode(self, y: Floats) -> Floats:
+        """Return the number of each target's bin."""
+        return self.distribution.bins(y).astype(np.float64)
+
+    def decode(self, encoded: Floats) -> Floats:
+        """Return the mean of each bin."""
+        return self.distribution.middles(encoded.astype(np.int64))
+
+    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:  # noqa: ARG002 (none)
+        """Return p − onehot(bin), shape (n, bins)."""
+        return self._classes.gradient(scores, y)
+
+    def parameters(self, scores: Floats) -> Floats:
+        """Return the probability of each bin, shape (n, bins)."""
+        return self._classes.parameters(scores)
+
+    def of_core(self, outputs: Floats) -> Floats:
+        """Return the probabilities that the native core predicts."""
+        return outputs
+
+    def to_header(self) -> dict[str, Any]:
+        """Return name, settings and start."""
+        return {"name": self.name, "settings": list(self.settings), "log_shares": list(self.log_shares)}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Self:
+        """Return the objective that `to_header` described."""
+        settings, log_shares = (tuple(float(value) for value in header[key]) for key in ("settings", "log_shares"))
+        if HistogramDistribution.of(settings).n_parameters != len(log_shares):
+            message = f"a histogram must have one share per bin, got {len(log_shares)}"
+            raise ValueError(message)
+        return cls(settings, log_shares)
+
+    @property
+    def _classes(self) -> Categorical:
+        return Categorical(self.log_shares)
+
+
+def _taken(parameters: Floats, position: AnyArray) -> Floats:
+    """Return one number of the last axis for each position, which broadcasts against the other axes."""
+    shape = np.broadcast_shapes(parameters.shape[:-1], position.shape)
+    whole = np.broadcast_to(parameters, (*shape, parameters.shape[-1]))
+    at = np.broadcast_to(position, shape)[..., np.newaxis]
+    return np.asarray(np.take_along_axis(whole, at, axis=-1)[..., 0])
