@@ -41,7 +41,7 @@ def check_parameters(parameters: Floats, family: Family, distribution: Distribut
     >>> check_parameters([[[0.0, 1.0]]], "normal").shape
     (1, 1, 2)
     """
-    if family not in KNOWN_FAMILIES:
+    if family not in KNOWN_FAMILIES and (distribution is None or family != distribution.name):
         message = f"family must be one of {KNOWN_FAMILIES}, got {family!r}"
         raise ValueError(message)
     parameters = real_numbers(parameters, "parameters")

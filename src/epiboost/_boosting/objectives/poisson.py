@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import gammaln, pdtr, pdtrc, xlogy
+from scipy.special import gammaln, pdtr, pdtrc, pdtrik, xlogy
 
 from epiboost._boosting.objectives.distribution import Distribution
 from epiboost._boosting.objectives.number_objective import NumberObjective
@@ -62,7 +62,11 @@ class PoissonDistribution(Distribution):
 
     def quantile(self, parameters: Floats, q: Floats) -> Floats:
         """Return the smallest count at which the distribution function is at least q."""
-        raise NotImplementedError
+        mean, q = np.broadcast_arrays(parameters[..., 0], np.asarray(q, dtype=np.float64))
+        count = np.maximum(np.ceil(pdtrik(q, mean)), 0.0)
+        count = np.where(pdtr(count, mean) < q, count + 1.0, count)  # rounding of the inverse
+        below = np.maximum(count - 1.0, 0.0)
+        return np.asarray(np.where(pdtr(below, mean) >= q, below, count))
 
     def sample(self, parameters: Floats, rng: np.random.Generator) -> Floats:
         """Return one draw per distribution."""
