@@ -41,7 +41,7 @@ def check_parameters(parameters: Floats, family: Family, distribution: Distribut
     (1, 1, 2)
     """
     known = (*number_families(), "categorical", "mean")
-    if family not in known:
+    if family not in known and (distribution is None or family != distribution.name):
         message = f"family must be one of {known}, got {family!r}"
         raise ValueError(message)
     parameters = real_numbers(parameters, "parameters")
