@@ -1,12 +1,16 @@
 """Other models of counts and amounts: NGBoost, GLMs of scikit-learn, and LightGBM's poisson, gamma and tweedie.
 
-All of them choose on training rows alone: the penalty of a GLM by cross-validation, the number of trees of LightGBM on a
-fifth of the training rows, which also give the dispersion of its Gamma.
+All of them choose on training rows alone: the penalty of a GLM by cross-validation, the number of trees of LightGBM on
+a fifth of the training rows, which also give the dispersion of its Gamma.
 """
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
+import pandas as pd
+from family_tables import RealTable
+from lightgbm import LGBMRegressor, early_stopping
+from ngboost import NGBRegressor, distns
 from scipy import stats
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.linear_model import GammaRegressor, PoissonRegressor
@@ -38,12 +42,14 @@ def gamma_nll(y: np.ndarray, mean: np.ndarray, dispersion: float) -> float:
     return float(-stats.gamma(1.0 / dispersion, scale=mean * dispersion).logpdf(y).mean())
 
 
-def glm(table, kind: str) -> Figures:  # noqa: ANN001 (a RealTable)
+def glm(table: RealTable, kind: str) -> Figures:
     """Fit a GLM with a logarithmic link; its penalty is chosen by cross-validation."""
     numbers = make_column_selector(dtype_include="number")
     texts = make_column_selector(dtype_exclude="number")
     columns = make_column_transformer(
-        (StandardScaler(), numbers), (OneHotEncoder(handle_unknown="ignore", min_frequency=10), texts), sparse_threshold=0.0
+        (StandardScaler(), numbers),
+        (OneHotEncoder(handle_unknown="ignore", min_frequency=10), texts),
+        sparse_threshold=0.0,
     )
     model = (PoissonRegressor if kind == "count" else GammaRegressor)(max_iter=2000, solver="newton-cholesky")
     name = type(model).__name__.lower()
@@ -60,10 +66,12 @@ def glm(table, kind: str) -> Figures:  # noqa: ANN001 (a RealTable)
 
 def lightgbm(objective: str) -> Callable[..., Figures]:
     """Return a function that trains LightGBM with a loss of its own."""
-    from lightgbm import LGBMRegressor, early_stopping  # noqa: PLC0415 (optional)
 
-    def train(table, kind: str) -> Figures:  # noqa: ANN001 (a RealTable)
-        X = {name: _with_categories(part, table) for name, part in (("train", table.X_train), ("test", table.X_test))}
+    def train(table: RealTable, kind: str) -> Figures:
+        X = {
+            "train": _with_categories(table.X_train, table.X_train),
+            "test": _with_categories(table.X_test, table.X_train),
+        }
         rows = train_test_split(np.arange(len(table.y_train)), test_size=0.2, random_state=0)
         fit, valid = ((X["train"].iloc[part], table.y_train[part]) for part in rows)
         model = LGBMRegressor(objective=objective, n_estimators=3000, learning_rate=0.03, n_jobs=THREADS, verbose=-1)
@@ -80,9 +88,9 @@ def lightgbm(objective: str) -> Callable[..., Figures]:
     return train
 
 
-def _with_categories(X, table):  # noqa: ANN001, ANN202 (frames)
-    texts = X.columns[X.dtypes == object].tolist() + X.columns[X.dtypes == "string"].tolist()
-    return X.assign(**{name: X[name].astype("category").cat.set_categories(sorted(set(table.X_train[name]))) for name in texts})
+def _with_categories(X: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
+    texts = [name for name in X.columns if not pd.api.types.is_numeric_dtype(X[name])]
+    return X.assign(**{name: pd.Categorical(X[name], categories=sorted(set(known[name]))) for name in texts})
 
 
 def real_peers(kind: str) -> Mapping[str, Callable[..., Figures]]:
@@ -94,8 +102,6 @@ def real_peers(kind: str) -> Mapping[str, Callable[..., Figures]]:
 
 def ngboost_families() -> dict[str, type]:
     """Return NGBoost's distributions by the names of our families."""
-    from ngboost import distns  # noqa: PLC0415 (optional)
-
     named = {
         "normal": "Normal",
         "lognormal": "LogNormal",
@@ -109,9 +115,6 @@ def ngboost_families() -> dict[str, type]:
     return {family: getattr(distns, name) for family, name in named.items() if hasattr(distns, name)}
 
 
-def ngboost_nll(family: str, X_train, y_train, X_test, y_test) -> float:  # noqa: ANN001 (arrays)
-    """Train NGBoost with its defaults, 500 trees, and return the mean negative log-likelihood of test rows."""
-    from ngboost import NGBRegressor  # noqa: PLC0415 (optional)
-
-    model = NGBRegressor(Dist=ngboost_families()[family], verbose=False, random_state=0).fit(X_train, y_train)
-    return float(-np.mean(model.pred_dist(X_test).logpdf(y_test)))
+def ngboost_model(family: str, X: np.ndarray, y: np.ndarray) -> NGBRegressor:
+    """Train NGBoost with its defaults, 500 trees."""
+    return NGBRegressor(Dist=ngboost_families()[family], verbose=False, random_state=0).fit(X, y)

@@ -83,12 +83,19 @@ SOURCES = {
         of_r("AER", "NMES1988"),
         ("nvisits", "ovisits", "novisits", "emergency", "hospital"),
     ),
-    "DoctorVisits": Source("visits to a doctor in two weeks", "AER DoctorVisits", "count", "visits", of_r("AER", "DoctorVisits")),
+    "DoctorVisits": Source(
+        "visits to a doctor in two weeks", "AER DoctorVisits", "count", "visits", of_r("AER", "DoctorVisits")
+    ),
     "diamonds": Source("price of a diamond", "ggplot2 diamonds", "amount", "price", of_r("ggplot2", "diamonds")),
     "ames": Source("price of a house", "modeldata ames", "amount", "Sale_Price", of_r("modeldata", "ames")),
     "CPS1988": Source("wage per week", "AER CPS1988", "amount", "wage", of_r("AER", "CPS1988")),
     "medpar": Source(
-        "days in hospital", "COUNT medpar", "count", "los", of_r("COUNT", "medpar"), ("provnum", "type2", "type3", "type1")
+        "days in hospital",
+        "COUNT medpar",
+        "count",
+        "los",
+        of_r("COUNT", "medpar"),
+        ("provnum", "type2", "type3", "type1"),
     ),
 }
 

@@ -37,7 +37,9 @@ def test_a_model_of_a_library_keeps_its_family_in_a_file(engine, family, tmp_pat
     assert np.array_equal(load(tmp_path / "model.epib").predict(table.X), model.predict(table.X))
 
 
-@pytest.mark.parametrize(("engine", "reason"), [("catboost", "a Normal, by a loss of the library"), ("forest", "a mean alone")])
+@pytest.mark.parametrize(
+    ("engine", "reason"), [("catboost", "a Normal, by a loss of the library"), ("forest", "a mean alone")]
+)
 def test_an_engine_that_cannot_learn_a_family_says_why(engine, reason):
     if engine == "catboost":
         pytest.importorskip("catboost")

@@ -51,7 +51,9 @@ def test_an_unknown_family_is_an_error_that_names_the_known_ones():
 
 @pytest.mark.parametrize("engine", ["native", "lightgbm"])
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
-@pytest.mark.parametrize("family", [name for name in number_families() if name not in {"poisson", "negative_binomial", "beta"}])
+@pytest.mark.parametrize(
+    "family", [name for name in number_families() if name not in {"poisson", "negative_binomial", "beta"}]
+)
 def test_targets_of_any_size_give_finite_predictions_that_scale_with_them(family, scale, engine):
     if engine != "native":
         pytest.importorskip(engine)
@@ -65,9 +67,7 @@ def test_targets_of_any_size_give_finite_predictions_that_scale_with_them(family
 def test_one_extreme_target_leaves_everything_finite(family):
     y = usual(family)
     for extreme in {"beta": (1e-30, 1.0 - 1e-16)}.get(family, (1e-30, 1e30)):
-        if family in {"poisson", "negative_binomial"}:
-            extreme = round(extreme)
-        y[3] = extreme
+        y[3] = round(extreme) if family in {"poisson", "negative_binomial"} else extreme
         model = fitted(family, y, out_of_fold=4, n_members=5)
         posterior = model.predict_posterior(X)
         assert np.isfinite(posterior.parameters).all()

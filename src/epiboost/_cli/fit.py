@@ -63,7 +63,10 @@ def fit(
     check_model_output(output, sources=[path for path in (train, valid) if path is not None])
     roles = ColumnRoles(target, weight, groups, tuple(ignore or ()), tuple(categorical or ()))
     rows = read_training_table(train, roles, kind=table_format)
-    chosen, reason = choose_task(rows.y) if task == "auto" else (task, "as requested")
+    if task == "auto" and parameters["distribution"] != "normal":
+        chosen, reason = "regression", "--distribution is for numbers"
+    else:
+        chosen, reason = choose_task(rows.y) if task == "auto" else (task, "as requested")
     size = f"{count(rows.features.num_rows, 'row')}, {count(rows.features.num_columns, 'feature')}"
     typer.echo(f"{chosen.capitalize()} of {target!r} ({reason}): {size}")
     categories = category_columns(rows.features, list(roles.categorical))

@@ -100,8 +100,8 @@ PARAMETERS: tuple[TrainingParameter, ...] = (
         "distribution",
         "text",
         "normal",
-        "Family of the distribution of each row (regression): normal, student, laplace, lognormal, gamma, weibull, poisson, "
-        "or auto, the most likely of those that fit the target.",
+        "Distribution of each row (regression): normal, student, laplace, lognormal, gamma, weibull, poisson, "
+        "negative_binomial, beta, histogram; auto takes the most likely.",
     ),
     TrainingParameter("n_members", "integer", 10, "Number of ensemble members.", short="--members"),
     TrainingParameter(

@@ -21,7 +21,7 @@ AUTO_FAMILY = "auto"
 class FamilyChoice:
     """Out-of-fold losses of families of distributions.
 
-    The family with the smallest loss is taken, or one of fewer parameters whose loss is within a standard error of that.
+    The family with the smallest loss is taken, or one of fewer parameters whose loss is within a standard error of it.
 
     Attributes
     ----------

@@ -44,6 +44,7 @@ def check_measure(measure: str) -> None:
         message = f"measure must be one of {get_args(Measure)}, got {measure!r}"
         raise ValueError(message)
 
+
 _MAX_MEAN = 1e150  # of a distribution with an extreme tail: squares and their sums are finite
 
 

@@ -41,7 +41,7 @@ _FAMILIES: Mapping[str, tuple[_Parameters, _Draw]] = {
     ),
     "gamma": (lambda a, b: (np.exp(1.0 + a), 1.5 * np.exp(-2.0 * b)), lambda rng, m, k: rng.gamma(k, m / k)),
     "weibull": (lambda a, b: (np.exp(1.0 + a), 2.5 * np.exp(-b)), lambda rng, s, k: s * rng.weibull(k)),
-    "poisson": (lambda a, b: (np.exp(1.0 + a),), lambda rng, m: rng.poisson(m).astype(np.float64)),
+    "poisson": (lambda a, _: (np.exp(1.0 + a),), lambda rng, m: rng.poisson(m).astype(np.float64)),
     "negative_binomial": (lambda a, b: (np.exp(1.5 + a), 0.5 * np.exp(b)), _negative_binomial),
     "beta": (
         lambda a, b: (expit(1.2 * a), 8.0 * np.exp(-2.0 * b)),
@@ -64,8 +64,8 @@ class FamilyTable:
         Uniform between 0 and 1; the last two columns tell nothing.
     y : array of shape (n,)
     parameters : array of shape (n, outputs)
-        True parameters of each row, in the order of the family; for "histogram", which has no parameters of its own, the
-        means of two Normals of equal probability and their standard deviation.
+        True parameters of each row, in the order of the family; for "histogram", which has no parameters of its own,
+        the means of two Normals of equal probability and their standard deviation.
     """
 
     X: Floats

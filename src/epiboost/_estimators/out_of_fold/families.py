@@ -5,8 +5,8 @@ sample of a large table. Their dispersion is recalibrated on one half of the tes
 family is taken at the number of trees that is best for it, since they do not overfit alike.
 
 **Whole numbers.** A density and a probability cannot be compared. Where all targets are counts, a continuous family is
-judged by the probability of the interval from y − ½ to y + ½ (for a count of 0, of all that is below ½): what it says of
-that count once its numbers are rounded. Other targets that repeat, as prices in tens, have a width of their own: the
+judged by the probability of the interval from y − ½ to y + ½ (for a count of 0, of all that is below ½): what it says
+of that count once its numbers are rounded. Other targets that repeat, as prices in tens, have a width of their own: the
 smallest step between them, and the loss is the negative logarithm of the probability divided by the width. Otherwise a
 family could gain without limit by a density that is high at the repeated values alone.
 """

@@ -140,7 +140,10 @@ class EnsembleTraining:
         choice = None
         if self.distribution == AUTO_FAMILY:
             choice = self._choice(rows, plan)
-            held_out, rows = None if held_out is None else with_family(held_out, choice.name), with_family(rows, choice.name)
+            held_out, rows = (
+                None if held_out is None else with_family(held_out, choice.name),
+                with_family(rows, choice.name),
+            )
         in_memory = isinstance(rows.data.X, np.ndarray | SparseTable)
         schema = rows.schema.with_ranges(rows.data.X) if in_memory else rows.schema
         chosen = self._chosen_rows(rows, schema)
@@ -177,7 +180,7 @@ class EnsembleTraining:
 
     def _choice(self, rows: TrainingRows, plan: OutOfFoldPlan | None) -> FamilyChoice:
         with progress_bar("Comparing families", enabled=bool(self.verbose)) as progress:
-            choice = choose_family(self.engine, rows, self.recipe, self.seed, plan, progress)
+            choice = choose_family(self.engine, rows, self.recipe, self.seed, plan, progress=progress)
         if self.verbose:
             log(str(choice))
         return choice

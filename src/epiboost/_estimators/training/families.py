@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from epiboost._boosting.capacity import usual_size
+from epiboost._boosting.objectives import OBJECTIVES
 from epiboost._boosting.out_of_fold import DEFAULT_FOLDS, MIN_ROWS, OutOfFoldPlan, TooFewRowsError
 from epiboost._boosting.recipe import Recipe
 from epiboost._estimators.capacity import count_rows, given_size
@@ -20,7 +21,13 @@ from epiboost.engines.base import Engine
 
 
 def choose_family(
-    engine: Engine, rows: TrainingRows, recipe: Recipe, seed: int, plan: OutOfFoldPlan | None, progress: Progress
+    engine: Engine,
+    rows: TrainingRows,
+    recipe: Recipe,
+    seed: int,
+    plan: OutOfFoldPlan | None,
+    *,
+    progress: Progress,
 ) -> FamilyChoice:
     """Return the losses of the families that the targets can have; none for fewer than 40 rows.
 
@@ -37,7 +44,11 @@ def choose_family(
     progress : callable
     """
     data = rows.data
-    families = possible_families(_all_targets(data)) if engine.capabilities.distributions else ("normal",)
+    families: tuple[str, ...] = ("normal",)
+    if engine.capabilities.distributions:
+        families = possible_families(_all_targets(data))
+    if engine.capabilities.compiled_families:
+        families = tuple(family for family in families if _is_compiled(family, data))
     if plan is None and len(data.y) >= MIN_ROWS:
         plan = _plan_of_four(rows, recipe)
     if plan is None or len(families) == 1:
@@ -57,12 +68,24 @@ def with_family(rows: TrainingRows, family: str) -> TrainingRows:
     return replace(rows, target=target, data=of_family)
 
 
+def _is_compiled(family: str, data: Dataset) -> bool:
+    """Return whether the native core has the formulas of a family."""
+    settings = numbers_of(family, data.y, data.weight).settings
+    try:
+        OBJECTIVES[family].of(data.y, data.weight, 0, settings).code  # noqa: B018 (raises)
+    except ValueError:
+        return False
+    return True
+
+
 def _all_targets(data: Dataset) -> Floats:
     return data.y if data.evaluation is None else np.concatenate([data.y, data.evaluation.y])
 
 
 def _plan_of_four(rows: TrainingRows, recipe: Recipe) -> OutOfFoldPlan | None:
     try:
-        return plan_for(OutOfFoldOptions(DEFAULT_FOLDS, False, rows.groups, rows.kept), recipe, rows.data)
+        return plan_for(
+            OutOfFoldOptions(DEFAULT_FOLDS, keep=False, groups=rows.groups, kept=rows.kept), recipe, rows.data
+        )
     except TooFewRowsError:
         return None
