@@ -75,7 +75,7 @@ def test_auto_prints_what_it_has_compared(counts, tmp_path):
 def test_a_wrong_family_is_one_line_with_the_option(counts, tmp_path):
     fit = ("fit", counts, "--target", "visits", "-o", tmp_path / "model.epib", "--distribution")
     assert_one_line(epiboost(*fit, "gauss"), "--distribution", "'poisson'")
-    assert_one_line(epiboost(*fit, "gamma"), "gamma", "positive")
+    assert_one_line(epiboost(*fit, "gamma"), "gamma", "numbers above 0")
 
 
 def test_a_count_of_two_values_is_a_regression_if_a_family_is_given(rows, write, tmp_path):

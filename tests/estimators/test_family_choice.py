@@ -62,6 +62,13 @@ class TestCandidates:
         assert model.distribution_ == "normal"
         assert "nothing to compare" in str(model.family_choice_)
 
+    def test_copies_of_features_leave_together_in_a_table_of_counts(self, recwarn):
+        X = np.repeat(np.arange(4.0), 60)[:, np.newaxis]
+        y = np.random.default_rng(0).poisson(1.0 + X[:, 0]).astype(float)
+        model = EpiBoostRegressor(distribution="auto", n_members=2, n_estimators=20, random_state=0).fit(X, y)
+        assert model.family_choice_.losses
+        assert not recwarn.list
+
 
 class TestLosses:
     @pytest.mark.parametrize("family", ["normal", "student", "laplace"])

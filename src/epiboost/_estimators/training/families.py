@@ -4,15 +4,23 @@ from dataclasses import replace
 
 import numpy as np
 
+from epiboost._binning.bins import BinnedTable
 from epiboost._boosting.capacity import usual_size
 from epiboost._boosting.objectives import OBJECTIVES
-from epiboost._boosting.out_of_fold import DEFAULT_FOLDS, MIN_ROWS, OutOfFoldPlan, TooFewRowsError
+from epiboost._boosting.out_of_fold import (
+    DEFAULT_FOLDS,
+    MIN_ROWS,
+    OutOfFoldPlan,
+    TooFewRowsError,
+    content_ranks,
+    has_counts_of_targets,
+    out_of_fold_plan,
+)
 from epiboost._boosting.recipe import Recipe
 from epiboost._estimators.capacity import count_rows, given_size
 from epiboost._estimators.family_choice import FamilyChoice
 from epiboost._estimators.number_target import check_support, numbers_of
 from epiboost._estimators.out_of_fold.families import FamilyComparison, possible_families
-from epiboost._estimators.out_of_fold.options import OutOfFoldOptions, plan_for
 from epiboost._estimators.training_rows import TrainingRows
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
@@ -50,7 +58,7 @@ def choose_family(
     if engine.capabilities.compiled_families:
         families = tuple(family for family in families if _is_compiled(family, data))
     if plan is None and len(data.y) >= MIN_ROWS:
-        plan = _plan_of_four(rows, recipe)
+        plan = _plan_of_four(rows)
     if plan is None or len(families) == 1:
         return FamilyChoice({}, {}, 0, 0.0)
     size = given_size(recipe, usual_size(count_rows(data), is_classification=False))
@@ -82,10 +90,13 @@ def _all_targets(data: Dataset) -> Floats:
     return data.y if data.evaluation is None else np.concatenate([data.y, data.evaluation.y])
 
 
-def _plan_of_four(rows: TrainingRows, recipe: Recipe) -> OutOfFoldPlan | None:
+def _plan_of_four(rows: TrainingRows) -> OutOfFoldPlan | None:
+    """Return four folds; in a table of counts of targets, rows with the same features leave together."""
+    data, groups = rows.data, None if rows.groups is None else rows.groups[rows.kept]
+    table = data.X.codes if isinstance(data.X, BinnedTable) else data.X
+    if groups is None and has_counts_of_targets(table, data.y, data.weight):
+        groups = content_ranks(table, np.zeros_like(data.y))
     try:
-        return plan_for(
-            OutOfFoldOptions(DEFAULT_FOLDS, keep=False, groups=rows.groups, kept=rows.kept), recipe, rows.data
-        )
+        return out_of_fold_plan(DEFAULT_FOLDS, table, data.y, n_classes=0, weight=data.weight, groups=groups)
     except TooFewRowsError:
         return None
