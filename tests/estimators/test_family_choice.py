@@ -31,6 +31,11 @@ class TestOnGeneratedTables:
     def test_families_that_have_no_near_neighbour_are_found(self, family):
         assert choice_of(make_family(1500, distribution=family, random_state=1)).name == family
 
+    def test_two_peaks_are_found_where_there_are_many_rows(self):
+        table = make_family(2500, distribution="histogram", random_state=0)
+        assert choice_of(table).name == "histogram"
+        assert "histogram" not in possible_families(table.y[:1000])
+
     def test_a_normal_is_far_less_likely_for_amounts_with_a_long_tail(self):
         choice = choice_of(make_family(1500, distribution="lognormal", random_state=0))
         assert choice.losses["normal"] > choice.losses["lognormal"] + 0.1
@@ -96,8 +101,10 @@ class TestLosses:
 class TestTheChoice:
     def test_one_of_fewer_parameters_wins_if_the_losses_are_within_an_error(self):
         losses = {"student": 1.0, "normal": 1.01, "laplace": 1.02}
-        assert FamilyChoice(losses, {"student": 0.0, "normal": 0.02, "laplace": 0.001}, 100, 0.0).name == "normal"
-        assert FamilyChoice(losses, {"student": 0.0, "normal": 0.002, "laplace": 0.001}, 100, 0.0).name == "student"
+        sizes = {"student": 3, "normal": 2, "laplace": 2}
+        for error, chosen in ((0.02, "normal"), (0.002, "student")):
+            errors = {"student": 0.0, "normal": error, "laplace": 0.001}
+            assert FamilyChoice(losses, errors, sizes, 100, 0.0).name == chosen
 
     def test_it_is_the_same_for_the_same_seed_and_at_any_number_of_threads(self):
         first, second = (choice_of(COUNTS, n_jobs=jobs) for jobs in (1, 2))
@@ -133,11 +140,12 @@ class TestTheChoice:
         assert model.fit(COUNTS.X, COUNTS.y).history_.validation_loss is not None
 
     @pytest.mark.parametrize(
-        "change", [{"losses": {"normal": np.nan}}, {"errors": {}}, {"losses": {"gauss": 1.0}, "errors": {"gauss": 0.0}}]
+        "change",
+        [{"losses": {"normal": np.nan}}, {"errors": {}}, {"losses": {"gauss": 1.0}}, {"errors": {"normal": -1.0}}],
     )
     def test_a_damaged_choice_is_an_error(self, change):
-        header = FamilyChoice({"normal": 1.0}, {"normal": 0.0}, 10, 0.0).to_header()
-        with pytest.raises(ValueError, match=r"finite|unknown distribution"):
+        header = FamilyChoice({"normal": 1.0}, {"normal": 0.0}, {"normal": 2}, 10, 0.0).to_header()
+        with pytest.raises(ValueError, match=r"must be finite|there must be a loss"):
             FamilyChoice.from_header({**header, **change})
 
 

@@ -1,6 +1,7 @@
 """The family of distributions that ``distribution="auto"`` has chosen, and what it was chosen from.
 
->>> choice = FamilyChoice({"normal": 1.5, "student": 1.1}, {"normal": 0.1, "student": 0.0}, 900, 0.0)
+>>> losses, errors = {"normal": 1.5, "student": 1.1}, {"normal": 0.1, "student": 0.0}
+>>> choice = FamilyChoice(losses, errors, {"normal": 2, "student": 3}, 900, 0.0)
 >>> choice.name
 'student'
 """
@@ -11,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from epiboost._boosting.objectives import distribution_named
 from epiboost._files.requirements import require_facts
 
 AUTO_FAMILY = "auto"
@@ -29,6 +29,8 @@ class FamilyChoice:
         Mean negative log-likelihood in the units of the target, by family; empty if there was nothing to compare.
     errors : dict from str to float
         Standard error of the difference to the smallest loss.
+    sizes : dict from str to int
+        Number of parameters.
     n_rows : int
         Rows on which the losses were measured.
     width : float
@@ -38,6 +40,7 @@ class FamilyChoice:
 
     losses: Mapping[str, float]
     errors: Mapping[str, float]
+    sizes: Mapping[str, int]
     n_rows: int
     width: float
 
@@ -48,7 +51,7 @@ class FamilyChoice:
             return "normal"
         best = min(self.losses.values())
         close = [name for name, loss in self.losses.items() if loss <= best + self.errors[name]]
-        return min(close, key=lambda name: (distribution_named(name).n_parameters, self.losses[name]))
+        return min(close, key=lambda name: (self.sizes[name], self.losses[name]))
 
     def __repr__(self) -> str:
         """Return the name and the losses."""
@@ -69,7 +72,8 @@ class FamilyChoice:
 
     def to_header(self) -> dict[str, Any]:
         """Return the numbers for a JSON header."""
-        return {"losses": dict(self.losses), "errors": dict(self.errors), "n_rows": self.n_rows, "width": self.width}
+        by_name = {"losses": dict(self.losses), "errors": dict(self.errors), "sizes": dict(self.sizes)}
+        return {**by_name, "n_rows": self.n_rows, "width": self.width}
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any] | None) -> Self | None:
@@ -78,18 +82,19 @@ class FamilyChoice:
             return None
         losses = {str(name): float(loss) for name, loss in header["losses"].items()}
         errors = {str(name): float(error) for name, error in header["errors"].items()}
-        made = cls(losses, errors, int(header["n_rows"]), float(header["width"]))
+        sizes = {str(name): int(size) for name, size in header["sizes"].items()}
+        made = cls(losses, errors, sizes, int(header["n_rows"]), float(header["width"]))
         require_facts(
             {
-                "the losses of families must be finite, each with a standard error of at least 0": (
-                    losses.keys() == errors.keys()
-                    and bool(np.isfinite([*losses.values(), *errors.values(), made.width]).all())
+                "there must be a loss, a standard error and a size of each family": (
+                    losses.keys() == errors.keys() == sizes.keys()
+                ),
+                "the losses of families must be finite, and their standard errors at least 0": (
+                    bool(np.isfinite([*losses.values(), *errors.values(), made.width]).all())
                     and min(errors.values(), default=0.0) >= 0.0
                 ),
             }
         )
-        for name in losses:
-            distribution_named(name)  # a ValueError for an unknown one
         return made
 
     def _ascending(self) -> list[tuple[str, float]]:

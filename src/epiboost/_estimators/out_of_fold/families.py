@@ -131,7 +131,7 @@ class FamilyComparison:
         means = {family: float(np.average(of_rows, weights=weight)) for family, of_rows in losses.items()}
         best = losses[min(means, key=lambda family: means[family])]
         errors = {family: _standard_error(of_rows - best, weight) for family, of_rows in losses.items()}
-        return FamilyChoice(means, errors, len(y), width)
+        return FamilyChoice(means, errors, {family: _n_parameters(family, data) for family in families}, len(y), width)
 
     @cached_property
     def _distinct(self) -> tuple[OutOfFoldPlan, Dataset, AnyArray]:
@@ -196,6 +196,10 @@ def _recalibrated_losses(unseen: UnseenTargets, width: float) -> Floats:
         changed = recalibration.of_chain(unseen.predicted[judged], recalibration.shift)
         losses[judged] = row_losses(unseen.distribution, changed, unseen.y[judged], width)
     return losses
+
+
+def _n_parameters(family: str, data: Dataset) -> int:
+    return distribution_named(family, _settings(family, data)).n_parameters
 
 
 def _settings(family: str, data: Dataset) -> tuple[float, ...]:

@@ -60,7 +60,7 @@ def choose_family(
     if plan is None and len(data.y) >= MIN_ROWS:
         plan = _plan_of_four(rows)
     if plan is None or len(families) == 1:
-        return FamilyChoice({}, {}, 0, 0.0)
+        return FamilyChoice({}, {}, {}, 0, 0.0)
     size = given_size(recipe, usual_size(count_rows(data), is_classification=False))
     return FamilyComparison(engine, data, recipe, size, seed, plan, progress).choose(families)
 
