@@ -18,6 +18,9 @@ ENSEMBLES = {
     "leaf-wise": {"depth": 255, "leaves": 7, "variance_guard": 1.6},
 }
 
+TRAINED_AS = {0: "normal", 2: "categorical"}
+"""Objectives of the core that families share: a Normal of the logarithm, and classes for bins of a histogram."""
+
 
 def family_table(name, *, n=160, spread=1.0, seed=0):
     """Return (bins, targets, weights, keys), the bins per column and the objective, for draws of the first example.
@@ -42,11 +45,11 @@ def family_recipe(objective, moved=0.0, **options):
     start = tuple(float(value) for value in np.asarray(objective.start + moved, dtype=np.float32))
     constants = tuple(float(value) for value in objective.constants)
     return reference.Recipe(
-        objective=objective.name if objective.code else "normal",  # of the logarithm
+        objective=TRAINED_AS.get(objective.code, objective.name),
         outputs=len(start),
         start=start,
         constants=constants,
-        family=objective if objective.code else None,
+        family=None if objective.code in TRAINED_AS else objective,
         **options,
     )
 
