@@ -17,9 +17,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from epiboost._display import html_table, medians
-from epiboost._posterior.numbers.divergences import divergences_of_numbers
 from epiboost._posterior.divergences import expected_pairwise_kl, reverse_mutual_information
 from epiboost._posterior.frames import Frame, FrameBackend, make_frame
+from epiboost._posterior.numbers.divergences import divergences_of_numbers
 from epiboost._posterior.uncertainty import decompose_categorical, decompose_normal
 from epiboost._typing import Family, Floats, LibraryObject
 from epiboost.metrics.inputs import Prediction, check_prediction

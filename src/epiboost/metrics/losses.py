@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epiboost._posterior.numbers.crps import crps
-from epiboost._typing import Family, Floats
+from epiboost._typing import Family
 from epiboost.metrics.inputs import (
     Classes,
     Prediction,
