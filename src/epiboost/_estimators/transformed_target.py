@@ -38,8 +38,9 @@ class TransformedTarget(RegressorMixin, NumberPredictions):  # type: ignore[misc
         Of ``distribution="normal"``, which is that of the transform of y. None is one with default parameters.
     function : {"log", "box-cox", "yeo-johnson"} or pair (function, inverse), default="yeo-johnson"
         The transform. ``"log"`` and ``"box-cox"`` are for numbers above 0, ``"yeo-johnson"`` for any. Exponents of the
-        last two are the most likely ones between 0 and 2; outside, the mean of y would be infinite. Functions take and return arrays and
-        are strictly monotone; `fit` checks that on the values of y, and that the second is the inverse of the first.
+        last two are the most likely ones between 0 and 2; outside, the mean of y would be infinite. Functions take and
+        return arrays and are strictly monotone; `fit` checks that on the values of y, and that the second is the
+        inverse of the first.
 
     Attributes
     ----------

@@ -136,7 +136,8 @@ def _finite(values: Floats) -> Floats:
     if not np.isfinite(values).all():
         message = (
             "the mean or the variance of y is too large for a number: the transform is far beyond those of the "
-            "training rows, or too steep. Quantiles and intervals are defined; or use a transform that grows less, as 'box-cox'"
+            "training rows, or too steep. Quantiles and intervals are defined; or use a transform that grows less, as "
+            "'box-cox'"
         )
         raise ValueError(message)
     return np.asarray(values)

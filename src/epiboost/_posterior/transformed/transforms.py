@@ -240,7 +240,7 @@ def _name_of(function: Function) -> str:
         if isinstance(function, np.ufunc) and getattr(module, name, None) is function:
             return f"{package}.{name}"
     message = (
-        f"a model file holds no code, and this transform has the function {function!r}; use one of {NAMED} or functions of "
+        f"a model file holds no code, and this transform has {function!r}; use one of {NAMED} or functions of "
         "NumPy or scipy.special, as (numpy.sqrt, numpy.square), or pickle the model"
     )
     raise ValueError(message)
