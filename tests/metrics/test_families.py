@@ -1,6 +1,6 @@
 """Metrics of posteriors of any family of numbers."""
 
-import itertools
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_the_score_of_a_mixture_of_students_is_its_integral(y):
         return (np.mean([part.cdf(x) for part in parts]) - (x >= y)) ** 2
 
     ends = sorted([-2e3, -60.0, -10.0, 0.0, 2.0, 2.5, 3.0, 3.5, 5.0, 60.0, 2e3, y])
-    exact = sum(integrate.quad(squared, a, b, limit=200)[0] for a, b in itertools.pairwise(ends))
+    exact = sum(integrate.quad(squared, a, b, limit=200)[0] for a, b in pairwise(ends))
     assert metrics.crps_loss([y], STUDENT) == pytest.approx(exact, rel=1e-4)
 
 

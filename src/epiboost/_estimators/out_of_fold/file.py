@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from epiboost._boosting.objectives import DISTRIBUTIONS, distribution_named
 from epiboost._estimators.out_of_fold.categorical import CategoricalRecalibration
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
@@ -86,7 +87,9 @@ def from_file(
     if header["chains"] is None:
         return measured
     forests, scores = _read_chains(header["chains"], arrays, engine, forest.n_codes, n_jobs)
-    chains = FoldChains(forests, scores, measured.prefixes(prefixes))
+    settings = getattr(target, "settings", ())
+    distribution = distribution_named(forest.family, settings) if forest.family in DISTRIBUTIONS else None
+    chains = FoldChains(forests, scores, measured.prefixes(prefixes), distribution)
     probe = np.empty((0, forest.n_features))
     require_facts(
         {

@@ -102,9 +102,7 @@ class NumberMethods:
         return mixtures.cdf(self.distribution, self.parameters, self._check_y(y))
 
     def sf(self, y: npt.ArrayLike) -> Floats:
-        """Return the probability that the target is above ``y``. Of numbers only.
-
-        Small probabilities keep their digits, which ``1 - cdf(y)`` loses.
+        """Return the probability of a target above ``y``; small ones keep their digits. Of numbers only.
 
         Parameters
         ----------
@@ -214,7 +212,7 @@ class NumberMethods:
         Raises
         ------
         ValueError
-            If the function returns another shape, or values that are not finite.
+            If the function returns another shape or infinite values.
 
         Examples
         --------
