@@ -15,7 +15,7 @@ PYPROJECT := import tomllib; toml = tomllib.load(open('pyproject.toml', 'rb')); 
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-extras test-arm fuzz soak sanitize lint format bench bench-quick bench-quality \
-	bench-engines bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce size docs wheels clean
+	bench-engines bench-families bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce size docs wheels clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 20
@@ -86,6 +86,9 @@ bench-dask: install  ## measure training and scoring on Dask (needs 8 GB of disk
 
 bench-explain: install  ## measure time and accuracy of explanations
 	$(BIN)/python benchmarks/explain.py
+
+bench-families: install $(VENV)/.bench  ## measure families of distributions, update docs/families.md
+	$(BIN)/python benchmarks/families.py all --docs
 
 bench-acquisition: install  ## compare the choice of rows to label with random choice
 	$(BIN)/python benchmarks/acquisition.py

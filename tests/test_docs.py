@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 import epiboost
+from epiboost._boosting.objectives import number_families
 from epiboost.decisions import TargetNotMetWarning
-from epiboost.engines import engine_names, unregister_engine
+from epiboost.engines import engine_names, unregister_engine, unregister_family
 from tests.support.documentation import DOCS, PAGES, ROOT, blocks_of, prose_of
 
 CONTINUED = ("docs/explain.md", "docs/report.md")  # continue the session of the quickstart
@@ -45,6 +46,7 @@ REPLACED = {  # what a reader has and a test has not: a cluster, and time
 }
 PACKAGES = {  # that a page needs beside those of the tests
     "docs/coming-from.md": ("catboost", "mapie", "ngboost"),
+    "docs/contributing.md": ("lightgbm",),
     "docs/dask.md": ("distributed", "xgboost"),
     "docs/engines.md": ("catboost", "lightgbm", "xgboost"),
     "docs/explain.md": ("shap",),
@@ -110,11 +112,13 @@ def quickstart(tmp_path_factory):
 
 @pytest.fixture
 def engines():
-    """Forget the engines that a page registers."""
-    known = engine_names()
+    """Forget the engines and families that a page registers."""
+    known, families = engine_names(), number_families()
     yield
     for name in set(engine_names()) - set(known):
         unregister_engine(name)
+    for name in set(number_families()) - set(families):
+        unregister_family(name)
 
 
 class SparkFrame:

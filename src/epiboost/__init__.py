@@ -8,6 +8,7 @@ from epiboost._estimators.regressor import EpiBoostRegressor
 from epiboost._estimators.saving import load
 from epiboost._estimators.training.history import TrainingHistory
 from epiboost._estimators.training.rounds import TrainingRound
+from epiboost._estimators.transformed_target import TransformedTarget
 from epiboost._files.model_file import ModelFileError
 from epiboost._inputs.numbers_as_text import NumbersAsTextWarning
 from epiboost._posterior.fitted import posterior_from
@@ -29,6 +30,7 @@ __all__ = [
     "TargetPosteriors",
     "TrainingHistory",
     "TrainingRound",
+    "TransformedTarget",
     "Uncertainty",
     "load",
     "posterior_from",

@@ -200,7 +200,10 @@ def family_code(name: str) -> int:
     """
     names = portable.family_names()
     if name not in names:
-        message = f"the native core has no family {name!r}; it has {', '.join(names)}"
+        message = (
+            f"the native core has no formulas of the family {name!r}; use engine='lightgbm' or engine='xgboost', which "
+            "take those of Python, or add them in src/native/families"
+        )
         raise ValueError(message)
     return portable.FIRST_FAMILY + names.index(name)
 

@@ -238,7 +238,7 @@ def _coverage_figures(estimator: Estimator, X: Table, y: AnyArray, posterior: Po
         sets = estimator.predict_set(X, coverage)
         covered = sets[np.arange(len(sets)), label_codes(y, estimator.classes_, name="y_true")]
         return {"set_coverage": float(covered.mean()), "set_size": float(sets.sum(axis=1).mean())}
-    if posterior.family != "normal":
+    if not posterior.is_numeric:
         return {}
     has_own = isinstance(estimator, CalibratedRegressor) or getattr(estimator, "out_of_fold_", None) is not None
     interval = estimator.predict_interval(X, coverage) if has_own else posterior.interval(coverage)

@@ -63,7 +63,10 @@ def fit(
     check_model_output(output, sources=[path for path in (train, valid) if path is not None])
     roles = ColumnRoles(target, weight, groups, tuple(ignore or ()), tuple(categorical or ()))
     rows = read_training_table(train, roles, kind=table_format)
-    chosen, reason = choose_task(rows.y) if task == "auto" else (task, "as requested")
+    if task == "auto" and parameters["distribution"] != "normal":
+        chosen, reason = "regression", "--distribution is for numbers"
+    else:
+        chosen, reason = choose_task(rows.y) if task == "auto" else (task, "as requested")
     size = f"{count(rows.features.num_rows, 'row')}, {count(rows.features.num_columns, 'feature')}"
     typer.echo(f"{chosen.capitalize()} of {target!r} ({reason}): {size}")
     categories = category_columns(rows.features, list(roles.categorical))
@@ -103,6 +106,11 @@ def _weights_of_labels(class_weight: object, y: "AnyArray") -> object:
 def _show(model: "EpiBoostRegressor | EpiBoostClassifier") -> None:
     """Print the size of a trained model and its out-of-fold scores."""
     used = model.capacity_
+    choice = getattr(model, "family_choice_", None)
+    if choice is not None:
+        typer.echo(str(choice).capitalize())
+    elif model.distribution_ not in {"normal", "categorical"}:
+        typer.echo(f"Distribution: {model.distribution_}")
     typer.echo(f"Trees: {model.n_iter_.max()} per chain, {used.size}, learning rate {used.learning_rate:g}")
     if model.out_of_fold_ is not None:
         score = f"{'accuracy' if hasattr(model, 'classes_') else 'R²'} {model.oof_score_:.3f}"

@@ -96,6 +96,13 @@ PARAMETERS: tuple[TrainingParameter, ...] = (
     TrainingParameter(
         "ensemble", "text", "sglb", "How the members are trained.", ("sglb", "sgb", "virtual", "bootstrap", "single")
     ),
+    TrainingParameter(
+        "distribution",
+        "text",
+        "normal",
+        "Distribution of each row (regression): normal, student, laplace, lognormal, gamma, weibull, poisson, "
+        "negative_binomial, beta, histogram; auto takes the most likely.",
+    ),
     TrainingParameter("n_members", "integer", 10, "Number of ensemble members.", short="--members"),
     TrainingParameter(
         "n_estimators",

@@ -12,6 +12,7 @@ from epiboost._boosting.capacity import Auto
 from epiboost._boosting.parameter_checks import require_integer, warn_of_large_leaves
 from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed
 from epiboost._estimators.estimator_file import fitted_attributes, parameters_of, to_file
+from epiboost._estimators.family_choice import AUTO_FAMILY
 from epiboost._estimators.fitted_model import FittedModel
 from epiboost._estimators.provenance import Provenance
 from epiboost._estimators.training.ensemble import EnsembleTraining
@@ -162,6 +163,9 @@ class BaseEpiBoost(FittedModel):
         require_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
         recipe = self._recipe()
         engine = self._checked_engine()
+        if self.distribution == AUTO_FAMILY and offset is not None:
+            message = "distribution='auto' takes no offset, which means another thing for each family; name the family"
+            raise ValueError(message)
         evaluation = evaluation_parts(eval_set)
         stopping = self._stopping_options(has_eval_set=evaluation is not None)
         earlier = EarlierFit.of(self, engine, recipe) if self.warm_start else None
@@ -189,14 +193,17 @@ class BaseEpiBoost(FittedModel):
             n_reference_rows=self.reference_rows,
             verbose=int(self.verbose),
             earlier=earlier,
+            distribution=self.distribution,
         )
-        target, handed_over = rows.target, [rows]
+        handed_over = [rows]
         del rows  # the engine gets the only reference, so that it can free a large table
         ensemble = training(handed_over)
         trained = ensemble.trained
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        self.__dict__.update(ensemble.schema.estimator_attributes(), target_=target)
+        self.__dict__.update(ensemble.schema.estimator_attributes(), target_=ensemble.target)
         self.out_of_fold_ = ensemble.out_of_fold
+        if earlier is None:
+            self.family_choice_ = ensemble.choice
         self.trained_with_offset_ = offset is not None
         self.prefixes_ = trained.prefixes
         self.history_ = trained.history

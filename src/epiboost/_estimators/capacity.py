@@ -34,7 +34,7 @@ def choose_capacity(
     n_estimators, rate = chain_length(recipe.n_estimators, recipe.learning_rate)
     n_rows, is_classification = count_rows(data), data.n_classes > 0
     usual = usual_size(n_rows, is_classification=is_classification)
-    size, capabilities = _given_size(recipe, usual), engine.capabilities
+    size, capabilities = given_size(recipe, usual), engine.capabilities
     if plan is None or "max_depth" in capabilities.unsupported:
         return Capacity(n_estimators, rate, size.max_depth, size.max_leaves)
     sizes: tuple[TreeSize, ...] = (size,)
@@ -64,7 +64,7 @@ def _may_be_leaf_wise(engine: Engine, data: Dataset, recipe: Recipe) -> bool:
     return bool(data.X.shape[1] * max(data.n_classes, 2) <= _MAX_WIDTH)
 
 
-def _given_size(recipe: Recipe, usual: TreeSize) -> TreeSize:
+def given_size(recipe: Recipe, usual: TreeSize) -> TreeSize:
     """Return the size of trees that the user gives; the usual one if there is none."""
     depth = None if recipe.max_depth in {None, AUTO} else int(recipe.max_depth)
     if recipe.max_leaves not in {None, AUTO}:

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from epiboost._boosting.capacity import Capacity
 from epiboost._boosting.recipe import Recipe, thread_count
+from epiboost._estimators.family_choice import FamilyChoice
 from epiboost._estimators.out_of_fold.file import from_file as out_of_fold_from_file
 from epiboost._estimators.out_of_fold.file import to_file as out_of_fold_to_file
 from epiboost._estimators.provenance import Provenance
@@ -45,6 +46,7 @@ def to_file(model: BaseEstimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "out_of_fold": measured,
         "history": history,
         "offset": model.trained_with_offset_,
+        "families": None if model.family_choice_ is None else model.family_choice_.to_header(),
         "beginning": None if model.beginning_ is None else model.beginning_.to_header(),
         **schema,
     }
@@ -123,6 +125,7 @@ def fitted_attributes(model: BaseEstimator, header: dict[str, Any], arrays: dict
         "trained_with_offset_": bool(header.get("offset", False)),  # older files have none
         "beginning_": Beginning.from_header(header.get("beginning")),
         "provenance_": Provenance.from_header(header.get("training")),
+        "family_choice_": FamilyChoice.from_header(header.get("families")),  # older files have none
         "history_": TrainingHistory.from_file(header.get("history"), arrays),
     }
 

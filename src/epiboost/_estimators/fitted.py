@@ -4,6 +4,7 @@ import numpy as np
 
 from epiboost._boosting.capacity import Capacity
 from epiboost._boosting.objectives import DISTRIBUTIONS, Distribution, distribution_named
+from epiboost._estimators.family_choice import FamilyChoice
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.provenance import Provenance
 from epiboost._estimators.reference_rows import ReferenceRows
@@ -31,6 +32,7 @@ class FittedAttributes:
     trained_with_offset_: bool
     out_of_fold_: OutOfFold | None = None
     reference_rows_: ReferenceRows | None = None
+    family_choice_: FamilyChoice | None = None
 
     n_features_in_: int
     feature_names_in_: AnyArray
@@ -39,6 +41,11 @@ class FittedAttributes:
         """Return the checked offset of a prediction; None for a model that was trained without."""
         with_offset = self.trained_with_offset_
         return known_offset(offset, n_rows, self.target_.n_classes, trained_with_offset=with_offset)
+
+    @property
+    def distribution_(self) -> str:
+        """Family of the distribution that members predict for a row; "categorical" for classes."""
+        return self.target_.family
 
     @property
     def categories_(self) -> list[AnyArray | None]:

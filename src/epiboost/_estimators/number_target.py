@@ -4,11 +4,16 @@
 1
 """
 
-from epiboost._boosting.objectives import DISTRIBUTIONS, OBJECTIVES, NumberObjective, distribution_named
+from epiboost._boosting.objectives import (
+    DISTRIBUTIONS,
+    OBJECTIVES,
+    NumberObjective,
+    distribution_named,
+    number_families,
+)
+from epiboost._estimators.family_choice import AUTO_FAMILY
 from epiboost._inputs.target import Numbers, Target
 from epiboost._typing import Floats
-
-FAMILIES = ("normal", *DISTRIBUTIONS)
 
 
 def numbers_of(distribution: str, y: Floats, weight: Floats) -> Numbers:
@@ -17,6 +22,7 @@ def numbers_of(distribution: str, y: Floats, weight: Floats) -> Numbers:
     Parameters
     ----------
     distribution : str
+        "auto" is a Normal for now: the target is chosen when its rows and folds are known.
     y, weight : arrays of shape (n,)
 
     Raises
@@ -24,10 +30,11 @@ def numbers_of(distribution: str, y: Floats, weight: Floats) -> Numbers:
     ValueError
         For an unknown family, and targets that it cannot have.
     """
-    if distribution not in FAMILIES:
-        message = f"distribution must be one of {', '.join(map(repr, FAMILIES))}, got {distribution!r}"
+    known = (*number_families(), AUTO_FAMILY)
+    if distribution not in known:
+        message = f"distribution must be one of {', '.join(map(repr, known))}; got {distribution!r}"
         raise ValueError(message)
-    if distribution == "normal":
+    if distribution in {"normal", AUTO_FAMILY}:
         return Numbers()
     objective = _objective(distribution)
     objective.check_target(y)
@@ -44,6 +51,14 @@ def check_support(target: Target, y: Floats, *, name: str) -> None:
     except ValueError as error:
         message = f"{name}: {error}"
         raise ValueError(message) from error
+
+
+def require_same_family(target: Target, distribution: str) -> None:
+    """Raise a ValueError if a model of another family is to be continued; "auto" continues with any."""
+    if target.n_classes or distribution in {target.family, AUTO_FAMILY}:
+        return
+    message = f"warm_start continues a model of distribution={target.family!r}; got distribution={distribution!r}"
+    raise ValueError(message)
 
 
 def _objective(distribution: str) -> type[NumberObjective]:

@@ -21,13 +21,30 @@ from epiboost.engines.base import Engine
 class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # type: ignore[misc]  # scikit-learn has no types
     """Gradient-boosted regression with data and knowledge uncertainty.
 
-    An ensemble of gradient-boosted trees. Each member predicts the mean and the variance of a Normal. Knowledge
-    uncertainty is the variance of the members' means, data uncertainty is the mean of their variances.
+    An ensemble of gradient-boosted trees. Each member predicts a distribution per row, by default the mean and the
+    variance of a Normal. Knowledge uncertainty is the variance of the members' means, data uncertainty is the mean of
+    their variances.
 
     Parameters
     ----------
     distribution : str, default="normal"
-        Family of the distribution that each member predicts for a row.
+        Family of the distribution that each member predicts for a row. "auto" takes the one under which rows that short
+        chains have not seen are most likely, among those that can have all targets.
+
+        =======================  ====================================  ===================================
+        family                   for                                   parameters
+        =======================  ====================================  ===================================
+        ``"normal"``             any numbers                           mean, variance
+        ``"student"``            any numbers, heavy tails              location, scale, degrees of freedom
+        ``"laplace"``            any numbers, heavy tails              location, scale
+        ``"lognormal"``          positive numbers                      mean and variance of log y
+        ``"gamma"``              positive numbers                      mean, shape
+        ``"weibull"``            positive numbers, durations           scale, shape
+        ``"poisson"``            counts                                mean
+        ``"negative_binomial"``  counts that vary more than a Poisson  mean, dispersion
+        ``"beta"``               shares strictly between 0 and 1       mean, precision
+        ``"histogram"``          any numbers, any shape, many rows     probability of each bin
+        =======================  ====================================  ===================================
     ensemble : {"sglb", "sgb", "virtual", "bootstrap", "single"}, default="sglb"
         ``"sglb"``: independent chains with Langevin noise, samples of a posterior. ``"sgb"``: independent chains whose
         trees are trained on random halves of the rows. ``"virtual"``: truncations of one chain, at a tenth of the cost
@@ -128,6 +145,10 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
         Only if the columns had names.
     capacity_ : Capacity
         ``n_estimators``, ``learning_rate``, ``max_depth`` and ``max_leaves`` that were given to the engine.
+    distribution_ : str
+        Family in use.
+    family_choice_ : FamilyChoice or None
+        Losses of the families that ``distribution="auto"`` has compared.
     n_iter_ : array of shape (chains,)
         Number of trees in use per chain.
     out_of_fold_ : OutOfFold or None

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from epiboost._estimators.number_target import check_support, numbers_of
+from epiboost._estimators.number_target import check_support, numbers_of, require_same_family
 from epiboost._estimators.warm_start import EarlierFit
 from epiboost._inputs.class_weights import ClassWeight, check_class_weight, class_weights
 from epiboost._inputs.dask_collections import dask_kind, require_in_memory
@@ -151,6 +151,7 @@ class RowReader:
     def _target(self, y: AnyArray, weight: Floats) -> Target:
         """Return the target of checked training rows."""
         if self.earlier is not None:
+            require_same_family(self.earlier.target, self.distribution)
             return self.earlier.target
         if self.target_type.has_classes:
             return self.target_type.fit(y)

@@ -63,6 +63,19 @@ def mixture_cdf(parameters: Floats, y: Floats) -> Floats:
     return probability / len(parameters)
 
 
+def mixture_sf(parameters: Floats, y: Floats) -> Floats:
+    """Return the probability of more than y, of shape (samples,) or (samples, k); its small values keep their digits.
+
+    >>> mixture_sf(np.array([[[0.0, 1.0]], [[4.0, 1.0]]]), np.array([2.0]))
+    array([0.5])
+    """
+    probability = np.zeros_like(y)
+    for member in parameters:
+        mean, variance = _broadcast_to(y, member)
+        probability += ndtr(-_standardise(y, mean, np.sqrt(variance)))
+    return probability / len(parameters)
+
+
 def mixture_logpdf(parameters: Floats, y: Floats) -> Floats:
     """Return the logarithm of the density at y, of shape (samples,) or (samples, k).
 

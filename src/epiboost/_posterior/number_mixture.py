@@ -24,7 +24,7 @@ def cdf(distribution: Distribution, parameters: Floats, y: Floats) -> Floats:
     """Return the distribution function at y, of shape (samples,) or (samples, k)."""
     total = np.zeros_like(y)
     for member in parameters:
-        total += distribution.cdf(_beside(member, y), y)
+        total += distribution.cdf(beside(member, y), y)
     return total / len(parameters)
 
 
@@ -32,7 +32,7 @@ def sf(distribution: Distribution, parameters: Floats, y: Floats) -> Floats:
     """Return the probability of more than y, of shape (samples,) or (samples, k)."""
     total = np.zeros_like(y)
     for member in parameters:
-        total += distribution.sf(_beside(member, y), y)
+        total += distribution.sf(beside(member, y), y)
     return total / len(parameters)
 
 
@@ -40,7 +40,7 @@ def logpdf(distribution: Distribution, parameters: Floats, y: Floats) -> Floats:
     """Return the logarithm of the density or the probability at y, of shape (samples,) or (samples, k)."""
     log_density = np.full_like(y, -np.inf)
     for member in parameters:
-        np.logaddexp(log_density, distribution.logpdf(_beside(member, y), y), out=log_density)
+        np.logaddexp(log_density, distribution.logpdf(beside(member, y), y), out=log_density)
     log_density -= np.log(len(parameters))
     return log_density
 
@@ -57,7 +57,7 @@ def quantile(distribution: Distribution, parameters: Floats, q: Floats) -> Float
     """
     n_samples = parameters.shape[1]
     levels = np.broadcast_to(np.atleast_1d(q), (n_samples, np.atleast_1d(q).shape[-1]))
-    ends = np.stack([distribution.quantile(_beside(member, levels), levels) for member in parameters])
+    ends = np.stack([distribution.quantile(beside(member, levels), levels) for member in parameters])
     lower, upper = ends.min(axis=0), ends.max(axis=0)
     found = upper.copy()
     open_ = np.argwhere(lower < upper)
@@ -96,6 +96,6 @@ def _bisect(distribution: Distribution, parameters: Floats, q: Floats, lower: Fl
     return upper
 
 
-def _beside(member: Floats, y: Floats) -> Floats:
+def beside(member: Floats, y: Floats) -> Floats:
     """Return a member's parameters, shape (samples, outputs), in a shape that broadcasts against y."""
     return member if y.ndim == 1 else member[:, np.newaxis]

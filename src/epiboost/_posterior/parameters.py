@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from epiboost._boosting.objectives import DISTRIBUTIONS, Distribution
+from epiboost._boosting.objectives import Distribution, number_families
 from epiboost._typing import Family, Floats
 
-KNOWN_FAMILIES = ("normal", "categorical", "mean", *DISTRIBUTIONS)
 _FEW_OUTPUTS = 8
 _BLOCK_ELEMENTS = 1 << 15
 """Parameters of one member per block: a few temporaries of this size stay in the processor's cache."""
@@ -41,8 +40,9 @@ def check_parameters(parameters: Floats, family: Family, distribution: Distribut
     >>> check_parameters([[[0.0, 1.0]]], "normal").shape
     (1, 1, 2)
     """
-    if family not in KNOWN_FAMILIES:
-        message = f"family must be one of {KNOWN_FAMILIES}, got {family!r}"
+    known = (*number_families(), "categorical", "mean")
+    if family not in known and (distribution is None or family != distribution.name):
+        message = f"family must be one of {known}, got {family!r}"
         raise ValueError(message)
     parameters = real_numbers(parameters, "parameters")
     if parameters.ndim != _N_AXES:

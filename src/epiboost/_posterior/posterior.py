@@ -28,12 +28,18 @@ import numpy.typing as npt
 from epiboost._boosting.objectives import DISTRIBUTIONS, Distribution, distribution_named
 from epiboost._display import SHOWN_ROWS, html_table, medians
 from epiboost._inputs.labels import check_classes
-from epiboost._posterior import number_mixture
 from epiboost._posterior.frames import check_index
-from epiboost._posterior.knowledge_only import MEAN_ALONE, KnowledgeOnly
-from epiboost._posterior.levels import check_quantiles, interval_ends
-from epiboost._posterior.mixture import mixture_cdf, mixture_logpdf, mixture_quantile
-from epiboost._posterior.parameters import check_distribution, check_parameters, real_numbers
+from epiboost._posterior.knowledge_only import KnowledgeOnly
+from epiboost._posterior.numbers.draws import (
+    RandomState,
+    draw_classes,
+    draw_members,
+    draw_numbers,
+    generator,
+    labels_of,
+)
+from epiboost._posterior.numbers.methods import NumberMethods
+from epiboost._posterior.parameters import check_distribution, check_parameters
 from epiboost._posterior.uncertainty import (
     Uncertainty,
     decompose_categorical,
@@ -44,7 +50,7 @@ from epiboost._typing import AnyArray, Family, Floats, Integers, LibraryObject
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Posterior:
+class Posterior(NumberMethods):
     """Predictive distribution of every member for every sample.
 
     Parameters
@@ -169,98 +175,46 @@ class Posterior:
         decompose = decompose_normal if self.family == "normal" else decompose_categorical
         return decompose(self.parameters, self.index, threads=n_jobs)
 
-    def quantile(self, q: float | npt.ArrayLike) -> Floats:
-        """Return the values below which the target falls with probability ``q``. Of numbers only.
+    def sample(self, n: int = 1, random_state: RandomState = None, *, knowledge_only: bool = False) -> AnyArray:
+        """Return random draws of the target, or of the members' means.
 
-        The quantiles are those of the mixture, exact to rounding, and not those of one distribution fitted to it. For
-        counts they are the smallest count that is reached with at least this probability.
-
-        Parameters
-        ----------
-        q : float or array of shape (k,)
-            Probabilities strictly between 0 and 1.
-
-        Returns
-        -------
-        quantiles : array of shape (samples,) or (samples, k)
-            One column per probability; a larger probability never has a smaller quantile.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Posterior(np.array([[[0.0, 1.0]], [[4.0, 1.0]]]), family="normal").quantile([0.05, 0.5]).round(3)
-        array([[-1.282,  2.   ]])
-        """
-        self._check_numbers("quantile")
-        if self.distribution is not None:
-            return number_mixture.quantile(self.distribution, self.parameters, check_quantiles(q))
-        return mixture_quantile(self.parameters, check_quantiles(q))
-
-    def interval(self, coverage: float | npt.ArrayLike = 0.9) -> Floats:
-        """Return the central interval that contains the target with probability ``coverage``. Of numbers only.
+        Draw j is of one member, chosen at random, which is the same for all samples. Each row holds independent draws
+        of the mixture; each column is a draw of the whole table, so that its sum or its largest value has the
+        knowledge uncertainty that the samples share.
 
         Parameters
         ----------
-        coverage : float or sequence of shape (k,), default=0.9
-            Strictly between 0 and 1; both tails have the same probability.
+        n : int, default=1
+            Number of draws per sample.
+        random_state : int, numpy Generator or RandomState, or None, default=None
+            Seed; None gives other draws each time.
+        knowledge_only : bool, default=False
+            Whether to draw the members' means, whose variance is the knowledge uncertainty, without the noise of the
+            data: those of numbers, or the probabilities of classes.
 
         Returns
         -------
-        interval : array of shape (samples, 2), or (samples, k, 2) for k coverages
-            Lower and upper end; an interval of larger coverage contains those of smaller coverage.
+        draws : array of shape (samples, n)
+            Numbers; labels of a classifier, or the positions of classes that have none. Probabilities of classes, with
+            ``knowledge_only``, have the shape (samples, n, classes).
 
         Examples
         --------
         >>> import numpy as np
-        >>> Posterior(np.array([[[10.0, 4.0]]]), family="normal").interval(0.95).round(2)
-        array([[ 6.08, 13.92]])
+        >>> posterior = Posterior(np.array([[[0.0, 1.0]], [[4.0, 1.0]]]), family="normal")
+        >>> posterior.sample(3, random_state=0).round(2)
+        array([[4.64, 4.1 , 3.46]])
+        >>> posterior.sample(3, random_state=0, knowledge_only=True)
+        array([[4., 4., 4.]])
         """
-        self._check_numbers("interval")
-        ends = interval_ends(coverage)
-        return self.quantile(ends.ravel()).reshape(-1, *ends.shape)
-
-    def cdf(self, y: npt.ArrayLike) -> Floats:
-        """Return the probability that the target is at most ``y``. Of numbers only.
-
-        Parameters
-        ----------
-        y : float, or array of shape (samples,) or (samples, k)
-            One value for all samples, one value per sample, or k values per sample.
-
-        Returns
-        -------
-        probability : array of shape (samples,) or (samples, k)
-            Between 0 and 1.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Posterior(np.array([[[0.0, 1.0]], [[4.0, 1.0]]]), family="normal").cdf(2.0)
-        array([0.5])
-        """
-        self._check_numbers("cdf")
-        if self.distribution is not None:
-            return number_mixture.cdf(self.distribution, self.parameters, self._check_y(y))
-        return mixture_cdf(self.parameters, self._check_y(y))
-
-    def logpdf(self, y: npt.ArrayLike) -> Floats:
-        """Return the logarithm of the density at ``y``, or of the probability of a count. Of numbers only.
-
-        Returns
-        -------
-        log_density : array of shape (samples,) or (samples, k)
-            In nats; infinite at the mean of a member of zero variance.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Posterior(np.array([[[0.0, 1.0]]]), family="normal").logpdf(0.0).round(4)
-        array([-0.9189])
-        """
-        self._check_numbers("logpdf")
-        if self.distribution is not None:
-            return number_mixture.logpdf(self.distribution, self.parameters, self._check_y(y))
-        return mixture_logpdf(self.parameters, self._check_y(y))
+        random = generator(random_state)
+        members = draw_members(self.n_members, n, random)
+        if knowledge_only:
+            return np.moveaxis(self.member_means[members], 0, 1)
+        if self.family == "categorical":
+            return labels_of(draw_classes(self.parameters, members, random), self.classes)
+        self._check_numbers("sample without knowledge_only=True")
+        return draw_numbers(self._law, self.parameters, members, random)
 
     def log_probability(self, codes: npt.ArrayLike) -> Floats:
         """Return the logarithm of the probability of each sample's class. Categorical only.
@@ -288,30 +242,10 @@ class Posterior:
             log_probability: Floats = np.log(probability)
         return log_probability
 
-    def _check_numbers(self, method: str) -> None:
-        if self.family == "mean":
-            message = (
-                f"{method} needs members that predict a variance; these {MEAN_ALONE}. Use the mean and "
-                "uncertainty().knowledge, or a model that predicts a variance, such as one of engine='native'"
-            )
-            raise ValueError(message)
-        if self.family == "categorical":
-            message = f"{method} needs a posterior of numbers, got a categorical one"
-            raise ValueError(message)
-
     def _check_family(self, family: Family, method: str) -> None:
         if self.family != family:
             message = f"{method} needs a {family} posterior, got a {self.family} one"
             raise ValueError(message)
-
-    def _check_y(self, y: npt.ArrayLike) -> Floats:
-        y = real_numbers(y, "y")
-        if y.ndim == 0:
-            return np.full(self.n_samples, y)
-        if y.ndim not in (1, 2) or len(y) != self.n_samples:
-            message = f"y must be a number or of shape ({self.n_samples},) or ({self.n_samples}, k), got {y.shape}"
-            raise ValueError(message)
-        return y
 
     def _check_codes(self, codes: npt.ArrayLike) -> Integers:
         codes = np.asarray(codes)

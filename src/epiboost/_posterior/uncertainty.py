@@ -43,6 +43,9 @@ def check_measure(measure: str) -> None:
         raise ValueError(message)
 
 
+_MAX_MEAN = 1e150  # of a distribution with an extreme tail: squares and their sums are finite
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Uncertainty:
     """Uncertainty of each sample, in total and by cause.
@@ -200,6 +203,7 @@ def decompose_variance(means: Floats, variances: Floats, index: LibraryObject = 
     >>> decompose_variance(np.array([[4.0], [6.0]]), np.array([[1.0], [3.0]])).total
     array([3.])
     """
+    means, variances = np.clip(means, -_MAX_MEAN, _MAX_MEAN), np.minimum(variances, _MAX_MEAN**2)
     return decompose_normal(np.stack([means, variances], axis=-1), index)
 
 

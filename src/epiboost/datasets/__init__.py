@@ -1,5 +1,6 @@
-"""Datasets: two generated tables with known uncertainty, and the datasets of the paper."""
+"""Datasets: generated tables with known uncertainty, and the datasets of the paper."""
 
+from epiboost.datasets.families import FAMILY_NAMES, FamilyTable, make_family
 from epiboost.datasets.layouts import LAYOUTS, load
 from epiboost.datasets.registry import DamagedDataError, MissingDataError
 from epiboost.datasets.synthetic import (
@@ -16,14 +17,17 @@ NAMES = tuple(sorted(LAYOUTS))
 """Names of the paper's datasets, for `load`."""
 
 __all__ = [
+    "FAMILY_NAMES",
     "NAMES",
     "DamagedDataError",
+    "FamilyTable",
     "Heart",
     "HeartCells",
     "MissingDataError",
     "Spiral",
     "Table",
     "load",
+    "make_family",
     "make_heart",
     "make_spiral",
     "spiral_features",

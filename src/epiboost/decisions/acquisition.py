@@ -133,10 +133,10 @@ def choose(posterior: Posterior, n: int, *, with_data: bool = False) -> Integers
 def _deviations(posterior: Posterior) -> tuple[Floats, Floats]:
     """Return the members' deviations from their mean, (members, samples, outputs), and the label noise, (samples,)."""
     parameters = posterior.parameters
-    outputs = parameters if posterior.family == "categorical" else parameters[:, :, :1]
+    outputs = parameters if posterior.family == "categorical" else posterior.member_means[:, :, np.newaxis]
     deviation: Floats = outputs - outputs.mean(axis=0)
-    if posterior.family == "normal":
-        return deviation, parameters[:, :, 1].mean(axis=0)
+    if posterior.is_numeric:
+        return deviation, posterior.member_variances.mean(axis=0)
     if posterior.family == "mean":  # of a random forest, say: the noise is not known, and taken as none
         return deviation, np.zeros(posterior.n_samples)
     return deviation, (parameters * (1.0 - parameters)).mean(axis=(0, 2))

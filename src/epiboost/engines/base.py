@@ -48,9 +48,10 @@ class Capabilities:
         dense arrays, and large ones are refused.
     variance : bool
         Whether members of a regression predict a variance; otherwise their forest has the family "mean".
-
     distributions : bool
         Whether members of a regression can predict any family of distributions, not a Normal alone.
+    compiled_families : bool
+        Whether families need formulas in the native core; other engines take the gradient of Python.
 
     Examples
     --------
@@ -70,6 +71,7 @@ class Capabilities:
     sparse: bool = False
     variance: bool = True
     distributions: bool = True
+    compiled_families: bool = False
 
 
 @runtime_checkable

@@ -14,6 +14,7 @@ from epiboost.metrics.inputs import (
     average,
     check_codes,
     check_n_bins,
+    check_numbers,
     check_prediction,
     check_target,
     check_weight,
@@ -21,6 +22,9 @@ from epiboost.metrics.inputs import (
 
 Bins: TypeAlias = Literal["uniform", "quantile"]
 """Whether bins of confidence have equal widths or hold equally many samples."""
+
+
+_SEED = 20260101
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +94,7 @@ def reliability_curve(
         raise ValueError(message)
     posterior = check_prediction(prediction, family)
     weight = check_weight(sample_weight, posterior.n_samples)
-    if posterior.family == "normal":
+    if posterior.is_numeric:
         return _coverage_curve(probability_integral_transform(y_true, posterior), weight, int(n_bins))
     codes = check_codes(y_true, posterior, classes)
     return _confidence_curve(posterior.mean, codes == posterior.mean.argmax(axis=1), weight, int(n_bins), strategy)
@@ -146,7 +150,9 @@ def probability_integral_transform(y_true: npt.ArrayLike, prediction: Prediction
     Parameters
     ----------
     y_true, prediction
-        As in `reliability_curve`, whose errors are raised too; means and variances only.
+        As in `reliability_curve`, whose errors are raised too; numbers only: means and variances, or a posterior of
+        any family of numbers. F of counts has steps, which would pile up: for these a number is drawn evenly from the
+        step at y, with a fixed seed.
 
     Returns
     -------
@@ -157,8 +163,13 @@ def probability_integral_transform(y_true: npt.ArrayLike, prediction: Prediction
     >>> probability_integral_transform([1.0, 3.0], [[1.0, 4.0], [1.0, 4.0]]).round(3)
     array([0.5  , 0.841])
     """
-    posterior = check_prediction(prediction, "normal")
-    return posterior.cdf(check_target(y_true, posterior.n_samples))
+    posterior = check_numbers(prediction)
+    y = check_target(y_true, posterior.n_samples)
+    upper = posterior.cdf(y)
+    if posterior.distribution is None or not posterior.distribution.is_discrete:
+        return upper
+    lower = posterior.cdf(y - 1.0)
+    return np.asarray(lower + np.random.default_rng(_SEED).uniform(size=len(y)) * (upper - lower))
 
 
 def _coverage_curve(transform: Floats, weight: Floats, n_levels: int) -> ReliabilityCurve:

@@ -19,6 +19,7 @@ import numpy as np
 from epiboost._display import html_table, medians
 from epiboost._posterior.divergences import expected_pairwise_kl, reverse_mutual_information
 from epiboost._posterior.frames import Frame, FrameBackend, make_frame
+from epiboost._posterior.numbers.divergences import divergences_of_numbers
 from epiboost._posterior.uncertainty import decompose_categorical, decompose_normal
 from epiboost._typing import Family, Floats, LibraryObject
 from epiboost.metrics.inputs import Prediction, check_prediction
@@ -119,6 +120,11 @@ def disagreement(prediction: Prediction, *, family: Family | None = None) -> Dis
     """
     posterior = check_prediction(prediction, family)
     parameters = posterior.parameters
+    if posterior.distribution is not None:
+        information, pairwise = divergences_of_numbers(posterior.distribution, parameters)
+        reverse = np.maximum(pairwise - information, 0.0)
+        variance = posterior.member_means.var(axis=0)
+        return Disagreement(information, reverse, pairwise, variance, None, posterior.index)
     pairwise = expected_pairwise_kl(parameters, posterior.family)
     if posterior.family == "normal":
         information = _normal_mutual_information(parameters)

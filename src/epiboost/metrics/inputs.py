@@ -102,6 +102,10 @@ _SOURCES: dict[Family, str] = {
 }
 
 
+def _source(family: Family) -> str:
+    return _SOURCES.get(family, f"{family}, as from a regressor with distribution={family!r}")
+
+
 def check_prediction(prediction: Prediction, family: Family | None) -> Posterior:
     """Return the prediction as a posterior; an array of shape (samples, outputs) has a single member.
 
@@ -119,7 +123,7 @@ def check_prediction(prediction: Prediction, family: Family | None) -> Posterior
         raise ValueError(message)
     if isinstance(prediction, Posterior):
         if family is not None and prediction.family != family:
-            message = f"prediction must be {_SOURCES[family]}, got {_SOURCES[prediction.family]}"
+            message = f"prediction must be {_source(family)}, got {_source(prediction.family)}"
             raise ValueError(message)
         posterior = prediction
     elif family is None:
@@ -135,6 +139,17 @@ def check_prediction(prediction: Prediction, family: Family | None) -> Posterior
         message = "prediction is empty; at least one sample is needed"
         raise ValueError(message)
     return posterior
+
+
+def check_numbers(prediction: Prediction) -> Posterior:
+    """Return the prediction of numbers as a posterior; an array holds means and variances.
+
+    >>> check_numbers([[0.0, 1.0]]).family
+    'normal'
+    """
+    if not isinstance(prediction, Posterior) or not prediction.is_numeric:
+        return check_prediction(prediction, "normal")
+    return check_prediction(prediction, None)
 
 
 def check_codes(y_true: npt.ArrayLike, posterior: Posterior, classes: Classes | None) -> Integers:

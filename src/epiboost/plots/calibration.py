@@ -34,8 +34,8 @@ class CalibrationDisplay(Display):
     Parameters
     ----------
     curve : ReliabilityCurve
-    family : {"normal", "categorical"}
-        Whether the curve is of intervals or of classes.
+    family : str
+        Whether the curve is of classes ("categorical") or of intervals (any other).
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class CalibrationDisplay(Display):
         label = f"{name or 'model'} (calibration error {self.curve.error:.3f})"
         style: dict[str, Any] = {"color": BLUE, "marker": "o", "markersize": 5, "label": label} | kwargs
         (self.line_,) = self.ax_.plot(self.curve.predicted, self.curve.observed, **style)
-        x_label, y_label = _LABELS[self.family]
+        x_label, y_label = _LABELS["categorical" if self.family == "categorical" else "normal"]
         self.ax_.set(xlabel=x_label, ylabel=y_label, xlim=(0.0, 1.0), ylim=(0.0, 1.02))
         self.ax_.legend(frameon=False, loc="upper left")
         hide_spines(self.ax_)

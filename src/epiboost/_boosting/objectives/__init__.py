@@ -1,5 +1,14 @@
 """Objectives, one file per family: start value, gradient, distribution parameters and loss.
 
+objective      score                                      gradient
+=============  =========================================  =====================================================
+`Normal`       (mean, log std) of the standardised target (mean − y, ½ − ½ ((y − mean) / std)²): natural gradient
+`Bernoulli`    log-odds                                   p − y
+`Categorical`  one per class                              p − onehot(y)
+=============  =========================================  =====================================================
+
+Every other file is a family of distributions of numbers, a `NumberObjective` with its `Distribution`.
+=======
 ===============  ===========================================  =========================================
 objective        scores                                       gradient
 ===============  ===========================================  =========================================
@@ -19,7 +28,10 @@ from epiboost._boosting.objectives.families import (
     DISTRIBUTIONS,
     OBJECTIVES,
     distribution_named,
+    number_families,
     objective_from_header,
+    register_family,
+    unregister_family,
 )
 from epiboost._boosting.objectives.normal import Normal
 from epiboost._boosting.objectives.number_objective import NumberObjective
@@ -35,5 +47,8 @@ __all__ = [
     "NumberObjective",
     "Objective",
     "distribution_named",
+    "number_families",
     "objective_from_header",
+    "register_family",
+    "unregister_family",
 ]

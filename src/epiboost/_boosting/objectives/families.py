@@ -72,6 +72,43 @@ def distribution_named(name: str, settings: tuple[float, ...] = ()) -> Distribut
     return DISTRIBUTIONS[name].of(settings)
 
 
+def number_families() -> tuple[str, ...]:
+    """Return the names of the families of numbers, the Normal first."""
+    return (NormalDistribution.name, *DISTRIBUTIONS)
+
+
+def register_family(objective: type[NumberObjective]) -> None:
+    """Make a family of distributions known by its name: ``EpiBoostRegressor(distribution=name)`` then learns it.
+
+    The engines "lightgbm" and "xgboost" train it by its Python gradient. The native engine needs its formulas in C++.
+
+    Parameters
+    ----------
+    objective : subclass of NumberObjective
+        With a name that no family has yet, and its `Distribution` as ``distribution_type``.
+
+    Raises
+    ------
+    ValueError
+        If there is a family of this name.
+    """
+    if not (isinstance(objective, type) and issubclass(objective, NumberObjective)):
+        message = f"a family must be a subclass of NumberObjective; got {objective!r}"
+        raise TypeError(message)
+    if objective.name in OBJECTIVES:
+        message = f"there is a family {objective.name!r} already; give this one another name"
+        raise ValueError(message)
+    OBJECTIVES[objective.name] = objective
+    DISTRIBUTIONS[objective.name] = objective.distribution_type
+
+
+def unregister_family(name: str) -> None:
+    """Forget a family that was registered; models of it can no longer be loaded, nor predict."""
+    distribution_named(name)
+    OBJECTIVES.pop(name, None)
+    DISTRIBUTIONS.pop(name, None)
+
+
 def objective_from_header(header: Mapping[str, Any]) -> Objective:
     """Return the objective that `Objective.to_header` described; a ValueError if it is unknown or not finite."""
     values = [value for key, value in header.items() if key != "name"]

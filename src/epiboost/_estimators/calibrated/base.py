@@ -86,7 +86,7 @@ class BaseCalibrated(UncertaintyModel):
         self.estimator_, rows = self._trained_model(rows, random)
         table = self.estimator_.schema_.transform(rows.X)
         posterior = self.estimator_.predict_posterior(CheckedTable(table))
-        for_scales, for_guarantee = split_rows(len(rows.y), self.scale_share, random)
+        for_scales, for_guarantee = split_rows(len(rows.y), self._share_of_scales, random)
         self.row_groups_, codes = self._fit_groups(rows, table)
         codes = None if codes is None else codes[for_guarantee]
         scores = self._fit_scores(rows, posterior, for_scales)[for_guarantee]
@@ -247,7 +247,7 @@ class BaseCalibrated(UncertaintyModel):
             Whether quantiles of the negated scores are asked for.
         """
         for level, coverage in zip(levels.tolist(), coverages.tolist(), strict=True):
-            require_rows(self.conformity_.total_weight, level, coverage, self.scale_share)
+            require_rows(self.conformity_.total_weight, level, coverage, self._share_of_scales)
         return (self.conformity_.negated() if lower else self.conformity_).quantiles(levels)
 
     def _per_row(self, quantiles: Floats, groups: Column, table: AnyArray) -> Floats:
@@ -273,6 +273,11 @@ class BaseCalibrated(UncertaintyModel):
     row_groups_: RowGroups | None
 
     _target_type: ClassVar[type[Target]]
+
+    @property
+    def _share_of_scales(self) -> float:
+        """Share of the calibration rows that fit scales."""
+        return self.scale_share
 
     @property
     def _has_signed_scores(self) -> bool:

@@ -7,8 +7,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._estimators.calibrated.base import BaseCalibrated
 from epiboost._estimators.calibrated.rows import CalibrationRows
-from epiboost._estimators.calibrated.scales import Scales, fit_posterior_scales, fit_scales, scale_posterior
+from epiboost._estimators.calibrated.scales import NO_CHANGE, Scales, fit_posterior_scales, fit_scales, scale_posterior
 from epiboost._estimators.conformal import check_coverages, check_flag
+from epiboost._estimators.distributional import ends_of, scores_of
 from epiboost._estimators.predictions import NumberPredictions
 from epiboost._estimators.uncertainty_model import takes_dask
 from epiboost._inputs.schema import CheckedTable
@@ -30,6 +31,11 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
     are computed from one part of the calibration rows by a robust, regularised fit (see `fit_scales`). q is the
     conformal quantile of the scaled absolute residuals on the other part. `EpiBoostRegressor.calibrate` returns such a
     model.
+
+    Of another distribution than a Normal, the score of a row is its distance from the median on the scale of its own
+    predicted distribution, and the ends of an interval are quantiles of that distribution (distributional conformal
+    prediction): intervals are as skewed as the family, and those of counts end at counts. No rows are needed for
+    scales.
 
     The posterior, uncertainties and standard deviations have scales of their own, from all calibration rows, as they
     have no guarantee. These are shrunk towards no change as far as the gain could be chance.
@@ -86,6 +92,9 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
     True
     """
 
+    scales_: Scales
+    posterior_scales_: Scales
+
     _target_type = Numbers
 
     def __init__(
@@ -123,7 +132,8 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         Returns
         -------
         array of shape (n, 2), or (n, k, 2) for k coverages
-            Lower and upper ends. If the model is ``symmetric``, the prediction is in the middle.
+            Lower and upper ends. If the model is ``symmetric``, the prediction is in the middle; of another
+            distribution than a Normal, both tails of the distribution are equally large.
 
         Raises
         ------
@@ -141,6 +151,10 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         factors = self._interval_factors(np.atleast_1d(coverages))
         table = self.schema_.transform(X)
         posterior = self.estimator_.predict_posterior(CheckedTable(table))
+        if posterior.distribution is not None:
+            scores = self._per_row(factors, groups, table).reshape(len(table), -1)
+            quantiles = ends_of(posterior.distribution, posterior.parameters, scores)
+            return quantiles.reshape(-1, *coverages.shape, 2)
         uncertainty = posterior.uncertainty()
         scale = _interval_scale(self.scales_.variance(uncertainty.data, uncertainty.knowledge))
         deviation = scale[:, np.newaxis, np.newaxis] * self._per_row(factors, groups, table)
@@ -189,26 +203,35 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         """Return the posterior with calibrated variances; see `EpiBoostRegressor.predict_posterior`.
 
         Its mean is that of the model. Data uncertainty is ``constant + a * data``, knowledge uncertainty is
-        ``b * knowledge``. Only the intervals of `predict_interval` have a guarantee.
+        ``b * knowledge``. Of another distribution than a Normal it is that of the model. Only the intervals of `predict_interval` have a guarantee.
         """
         check_is_fitted(self, "scores_")
-        return scale_posterior(self.estimator_.predict_posterior(X, offset=offset), self.posterior_scales_)
+        posterior = self.estimator_.predict_posterior(X, offset=offset)
+        return posterior if posterior.distribution is not None else scale_posterior(posterior, self.posterior_scales_)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_flag(self.symmetric, "symmetric")
 
     @property
+    def _share_of_scales(self) -> float:
+        return self.scale_share if self.estimator_._distribution is None else 0.0
+
+    @property
     def _has_signed_scores(self) -> bool:
         return not self.symmetric
 
     def _fit_scores(self, rows: CalibrationRows, posterior: Posterior, for_scales: Integers) -> Floats:
+        if posterior.distribution is not None:
+            self.scales_ = self.posterior_scales_ = NO_CHANGE
+            scores = scores_of(posterior.distribution, posterior.parameters, rows.y)
+            return np.abs(scores) if self.symmetric else scores
         residual, uncertainty = rows.y - posterior.mean, posterior.uncertainty()
         data, knowledge = uncertainty.data, uncertainty.knowledge
-        self.scales_: Scales = fit_scales(
+        self.scales_ = fit_scales(
             residual[for_scales], data[for_scales], knowledge[for_scales], rows.counts[for_scales]
         )
-        self.posterior_scales_: Scales = fit_posterior_scales(posterior, rows.y, rows.counts)
+        self.posterior_scales_ = fit_posterior_scales(posterior, rows.y, rows.counts)
         ratio: Floats = residual / _interval_scale(self.scales_.variance(data, knowledge))
         return np.abs(ratio) if self.symmetric else ratio
 

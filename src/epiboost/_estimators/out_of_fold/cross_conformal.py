@@ -16,9 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from epiboost._boosting.class_offset import add_to_scores
+from epiboost._boosting.objectives import DISTRIBUTIONS, Distribution, distribution_named
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._display import short_repr
 from epiboost._estimators.conformal import conformal_rank
+from epiboost._estimators.distributional import scores_of
+from epiboost._estimators.out_of_fold.distributional_ends import distributional_ends
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats
 from epiboost.engines.base import Forest, predict_table
@@ -38,11 +41,14 @@ class FoldChains:
         For each chain, in ascending order.
     prefixes : tuple of int or None
         Tree counts at which the chains predict.
+    distribution : Distribution or None
+        Of numbers other than Normals: scores are then those of `distributional`.
     """
 
     forests: tuple[Forest, ...]
     scores: tuple[Floats, ...]
     prefixes: tuple[int, ...] | None
+    distribution: Distribution | None = None
 
     __repr__ = short_repr
 
@@ -56,19 +62,23 @@ class FoldChains:
         prefixes: tuple[int, ...] | None,
     ) -> "FoldChains":
         """Return the chains of a plan with the scores of their rows."""
+        family = forests[0].family
+        distribution = distribution_named(family, data.settings) if family in DISTRIBUTIONS else None
         scores = []
         for forest, test in zip(forests, plan.tests, strict=True):
             offset = None if data.offset is None else data.offset[test]
             predicted, y = _predict(forest, table[test], prefixes, offset), data.y[test]
             if forest.family == "categorical":
                 score = 1.0 - predicted[np.arange(len(y)), y.astype(np.int64)]
+            elif distribution is not None:
+                score = np.abs(scores_of(distribution, predicted[np.newaxis], y))
             else:
                 score = np.abs(y - predicted[:, 0]) / np.sqrt(predicted[:, 1])
             weight = data.weight[test]  # equal rows are merged
             weight = weight * min(1.0, max(_MAX_COPIES, len(weight)) / float(weight.sum()))
             copies = np.maximum(np.round(weight), 1.0).astype(np.int64)
             scores.append(np.sort(np.repeat(score, copies)))
-        return cls(tuple(forests), tuple(scores), prefixes)
+        return cls(tuple(forests), tuple(scores), prefixes, distribution)
 
     @property
     def n_scores(self) -> int:
@@ -82,15 +92,14 @@ class FoldChains:
         half, so that they do not.
         """
         predicted = self._predict(table)
-        means, scales = predicted[:, :, 0], np.sqrt(predicted[:, :, 1])
         needed = conformal_rank(self.n_scores, coverage)
         if needed > self.n_scores:
             message = f"a coverage of {coverage} cannot be guaranteed by {self.n_scores} rows"
             raise ValueError(message)
-        ends = self._ends(means, scales, needed)
+        ends = self._ends(predicted, needed)
         half = conformal_rank(self.n_scores, 0.5)
         if needed < half:
-            center = self._ends(means, scales, half).mean(axis=1)
+            center = self._ends(predicted, half).mean(axis=1)
             ends = np.stack([np.minimum(ends[:, 0], center), np.maximum(ends[:, 1], center)], axis=1)
         return ends
 
@@ -107,8 +116,11 @@ class FoldChains:
         """Return the parameters of each chain, shape (chains, n, outputs)."""
         return np.stack([_predict(forest, table, self.prefixes, offset) for forest in self.forests])
 
-    def _ends(self, means: Floats, scales: Floats, needed: float) -> Floats:
+    def _ends(self, predicted: Floats, needed: float) -> Floats:
         """Return both ends of the interval whose upper end is above ``needed`` of the rows' ends, shape (n, 2)."""
+        if self.distribution is not None:
+            return distributional_ends(self.distribution, predicted, self.scores, needed)
+        means, scales = predicted[:, :, 0], np.sqrt(predicted[:, :, 1])
         upper = self._upper_end(means, scales, needed)
         lower = -self._upper_end(-means, scales, needed)
         return np.stack([lower, upper], axis=1)

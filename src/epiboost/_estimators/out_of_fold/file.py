@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from epiboost._boosting.objectives import DISTRIBUTIONS
+from epiboost._boosting.objectives import DISTRIBUTIONS, distribution_named
 from epiboost._estimators.out_of_fold.categorical import CategoricalRecalibration
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
@@ -19,10 +19,10 @@ from epiboost.engines.base import Forest
 from epiboost.engines.registry import forest_from_file
 
 _RECALIBRATIONS: dict[str, type[Recalibration]] = {
-    **dict.fromkeys(DISTRIBUTIONS, NumberRecalibration),
     "normal": NormalRecalibration,
     "categorical": CategoricalRecalibration,
 }
+"""By family; those of other families are alike."""
 
 
 def to_file(measured: OutOfFold | None) -> tuple[dict[str, Any] | None, dict[str, AnyArray]]:
@@ -69,13 +69,13 @@ def from_file(
             "out-of-fold scores must be finite and ascend": _ascend(arrays["oof_scores"]),
             "the trees in use must be among those of the chains": n_trees is None
             or (isinstance(n_trees, int) and 0 < n_trees <= int(forest.n_trees.min())),
-            "a recalibration must belong to the family": (header["recalibration"] is None)
-            == (forest.family not in _RECALIBRATIONS),
+            "a recalibration must belong to the family": (header["recalibration"] is None) == (forest.family == "mean"),
         }
     )
     recalibration = None
     if header["recalibration"] is not None:
-        recalibration = _RECALIBRATIONS[forest.family].from_header(header["recalibration"])
+        kind = _RECALIBRATIONS.get(forest.family, NumberRecalibration)
+        recalibration = kind.from_header(header["recalibration"])
     measured = OutOfFold(
         predicted,
         float("nan") if header["loss"] is None else float(header["loss"]),
@@ -87,7 +87,9 @@ def from_file(
     if header["chains"] is None:
         return measured
     forests, scores = _read_chains(header["chains"], arrays, engine, forest.n_codes, n_jobs)
-    chains = FoldChains(forests, scores, measured.prefixes(prefixes))
+    settings = getattr(target, "settings", ())
+    distribution = distribution_named(forest.family, settings) if forest.family in DISTRIBUTIONS else None
+    chains = FoldChains(forests, scores, measured.prefixes(prefixes), distribution)
     probe = np.empty((0, forest.n_features))
     require_facts(
         {

@@ -17,7 +17,7 @@ from epiboost._estimators.out_of_fold.disagreement import Disagreement
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._files.requirements import require_facts
 from epiboost._posterior.uncertainty import Uncertainty, decompose_variance
-from epiboost._typing import Floats, LibraryObject
+from epiboost._typing import Floats, Integers, LibraryObject
 
 _PRIOR_ROWS = 10.0  # weight of the prior that keeps the power near one
 _MAX_SHIFT = 6.0
@@ -151,7 +151,10 @@ class UnseenTargets:
 
     def some(self) -> "UnseenTargets":
         """Return enough of the rows to fit a few numbers."""
-        rows = np.linspace(0, len(self.y) - 1, min(len(self.y), _ENOUGH_ROWS)).astype(np.int64)
+        return self.take(np.linspace(0, len(self.y) - 1, min(len(self.y), _ENOUGH_ROWS)).astype(np.int64))
+
+    def take(self, rows: Integers) -> "UnseenTargets":
+        """Return some of the rows."""
         return replace(self, y=self.y[rows], weight=self.weight[rows], predicted=self.predicted[rows])
 
     def recalibration(
@@ -175,8 +178,7 @@ def fit_numbers(unseen: UnseenTargets, share: float, disagreement: Disagreement)
         Of locations.
     """
     distribution, weight = unseen.distribution, unseen.weight
-    some, shapes = unseen.some(), distribution.shapes or (None,)
-    own, _ = min((_fit(some, shape) for shape in shapes), key=lambda fit: fit[1])
+    own = most_likely(unseen.some())
     of_chains = own.of_chain(unseen.predicted, own.shift)
     link = distribution.link(of_chains)
     if link.shape[-1] == 0:
@@ -190,6 +192,12 @@ def fit_numbers(unseen: UnseenTargets, share: float, disagreement: Disagreement)
     spread = float(np.average(np.square(link[:, 0] - np.average(link[:, 0], weights=weight)), weights=weight))
     shift = own.shift + 0.5 * float(np.log(kept))
     return replace(own, shift=shift, knowledge=factor, limit=max(spread + noise, _TINY)), of_chains
+
+
+def most_likely(unseen: UnseenTargets) -> NumberRecalibration:
+    """Return the most likely dispersions and shape of the given chains, without knowledge."""
+    own, _ = min((_fit(unseen, shape) for shape in unseen.distribution.shapes or (None,)), key=lambda fit: fit[1])
+    return own
 
 
 def _fit(unseen: UnseenTargets, shape: float | None) -> tuple[NumberRecalibration, float]:

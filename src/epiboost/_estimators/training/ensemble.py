@@ -10,9 +10,11 @@ from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.parameter_checks import is_auto
 from epiboost._boosting.recipe import Recipe
 from epiboost._estimators.capacity import choose_capacity, count_rows
+from epiboost._estimators.family_choice import AUTO_FAMILY, FamilyChoice
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.out_of_fold.options import OutOfFoldOptions, plan_for
 from epiboost._estimators.reference_rows import ChosenRows, Measured, ReferenceRows
+from epiboost._estimators.training.families import choose_family, with_family
 from epiboost._estimators.training.history import StoppingRows
 from epiboost._estimators.training.rounds import Callback, RoundObserver
 from epiboost._estimators.training.run import Trained, TrainingRun
@@ -21,7 +23,8 @@ from epiboost._estimators.training_rows import TrainingRows
 from epiboost._estimators.warm_start import Beginning, EarlierFit, fingerprint, parameters_of_trees
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.sparse_table import SparseTable
-from epiboost._progress import progress_bar
+from epiboost._inputs.target import Target
+from epiboost._progress import log, progress_bar
 from epiboost._typing import AnyArray, Floats, LibraryObject
 from epiboost.engines.base import Engine
 from epiboost.engines.rounds import RoundsEngine
@@ -49,6 +52,10 @@ class TrainedEnsemble:
         Of the rows that were trained on, if an offset was taken off their target.
     n_scores : int
         Numbers per leaf.
+    target : Target
+        Of the family in use.
+    choice : FamilyChoice or None
+        How the family was chosen; None if it was given.
     """
 
     trained: Trained
@@ -60,6 +67,8 @@ class TrainedEnsemble:
     beginning: Beginning
     taken_off: tuple[Floats, Floats, Floats] | None
     n_scores: int
+    target: Target
+    choice: FamilyChoice | None = None
 
     @property
     def out_of_fold(self) -> OutOfFold | None:
@@ -100,6 +109,8 @@ class EnsembleTraining:
     verbose : int
     earlier : EarlierFit or None
         An ensemble that is to be continued.
+    distribution : str
+        The parameter of a regressor.
     """
 
     engine: Engine
@@ -112,6 +123,7 @@ class EnsembleTraining:
     n_reference_rows: int
     verbose: int
     earlier: EarlierFit | None = None
+    distribution: str = "normal"
 
     def __call__(self, handed_over: list[TrainingRows]) -> TrainedEnsemble:
         """Train on the only entry of a list, which is emptied, so that the engine can free a large table."""
@@ -125,6 +137,13 @@ class EnsembleTraining:
         stopped_by = self._stopped_by(rows, plan)
         if stopped_by == "validation" and held_out is None:  # there are no folds that could say when to stop
             held_out, rows = self._hold_out(rows)
+        choice = None
+        if self.distribution == AUTO_FAMILY:
+            choice = self._choice(rows, plan)
+            held_out, rows = (
+                None if held_out is None else with_family(held_out, choice.name),
+                with_family(rows, choice.name),
+            )
         in_memory = isinstance(rows.data.X, np.ndarray | SparseTable)
         schema = rows.schema.with_ranges(rows.data.X) if in_memory else rows.schema
         chosen = self._chosen_rows(rows, schema)
@@ -136,14 +155,15 @@ class EnsembleTraining:
             stopped_by, history = None, first.history
             n_trees = int(first.forest.n_trees[0]) if first.prefixes is None else first.prefixes[-1]
             capacity = replace(capacity, n_estimators=n_trees)
-        kept, n_rows, taken_off = rows.kept, len(rows.data.X), _taken_off(rows)
+        kept, n_rows, taken_off, target = rows.kept, len(rows.data.X), _taken_off(rows), rows.target
         n_scores, beginning = _n_scores(rows.data.n_classes), self._beginning(rows)
         trained = self._run(rows, capacity, plan, stopped_by)
         if self.recipe.ensemble == "virtual":  # a callback may have stopped it
             capacity = replace(capacity, n_estimators=int(trained.forest.n_trees[0]))
         if history is not None:
             trained = replace(trained, history=history)
-        return TrainedEnsemble(trained, capacity, schema, chosen, kept, n_rows, beginning, taken_off, n_scores)
+        ended = (trained, capacity, schema, chosen, kept, n_rows, beginning, taken_off, n_scores, target, choice)
+        return TrainedEnsemble(*ended)
 
     def _continued(self, rows: TrainingRows, earlier: EarlierFit) -> TrainedEnsemble:
         """Add trees to an earlier ensemble, whose seed is that of this training."""
@@ -155,7 +175,15 @@ class EnsembleTraining:
         chosen, capacity = self._chosen_rows(rows, schema), earlier.continued_capacity(self.recipe)
         trained = self._run(rows, capacity, plan, None, earlier)
         n_rows, taken_off, n_scores = len(rows.data.X), _taken_off(rows), _n_scores(rows.data.n_classes)
-        return TrainedEnsemble(trained, capacity, schema, chosen, rows.kept, n_rows, beginning, taken_off, n_scores)
+        ended = (trained, capacity, schema, chosen, rows.kept, n_rows, beginning, taken_off, n_scores, rows.target)
+        return TrainedEnsemble(*ended)
+
+    def _choice(self, rows: TrainingRows, plan: OutOfFoldPlan | None) -> FamilyChoice:
+        with progress_bar("Comparing families", enabled=bool(self.verbose)) as progress:
+            choice = choose_family(self.engine, rows, self.recipe, self.seed, plan, progress=progress)
+        if self.verbose:
+            log(str(choice))
+        return choice
 
     def _plan(self, rows: TrainingRows) -> OutOfFoldPlan | None:
         has_guard = "variance_guard" not in self.engine.capabilities.unsupported

@@ -38,7 +38,9 @@ class NativeEngine:
     n_jobs: int | str | None = None
     borders: Sequence[Sequence[float]] | None = field(default=None, repr=False)
 
-    capabilities: ClassVar[Capabilities] = Capabilities(partitions="bins", cluster=True, class_offset=True, sparse=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        partitions="bins", cluster=True, class_offset=True, sparse=True, compiled_families=True
+    )
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:
         """Train one chain per spec; specs must differ in their seeds only."""

@@ -1,5 +1,7 @@
 """Calibration of probabilities, prediction intervals and prediction sets."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from epiboost import metrics
@@ -67,7 +69,7 @@ def _predicted_intervals(y: AnyArray, predictions: Predictions) -> tuple[Calibra
     curve = metrics.reliability_curve(y, posterior, n_bins=_N_LEVELS)
     needed = np.abs(2 * metrics.probability_integral_transform(y, posterior) - 1)
     some_rows = posterior.parameters[:, :: -(-len(predictions) // _MAX_ROWS_FOR_WIDTH)]
-    width = float(metrics.interval_width(type(posterior)(some_rows, "normal").interval(COVERAGE)))
+    width = float(metrics.interval_width(replace(posterior, parameters=some_rows, index=None).interval(COVERAGE)))
     observed = float(np.mean(needed <= COVERAGE))
     calibration = Calibration(
         nominal=COVERAGE,

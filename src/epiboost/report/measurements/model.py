@@ -62,9 +62,18 @@ def _ensemble_properties(model: BaseEpiBoost, predictions: Predictions) -> list[
     return [
         ("Ensemble", f"{model.ensemble}, {count(predictions.posterior.n_members, 'member')}, engine {model.engine}"),
         ("Trees per chain", f"{n_trees}, {model.capacity_.size}, learning rate {model.capacity_.learning_rate:g}"),
+        ("Distribution", _distribution(model)),
         ("Features", _first_names(list(unique_names(fitted_feature_names(model, int(model.n_features_in_)))))),
         ("Seed", seed),
     ]
+
+
+def _distribution(model: BaseEpiBoost) -> str:
+    """Return the family that members predict, and how it was chosen."""
+    choice = model.family_choice_
+    if choice is None or not choice.losses:
+        return model.distribution_
+    return f"{model.distribution_}, of {len(choice.losses)} by the likelihood of {count(choice.n_rows, 'row')} left out"
 
 
 def _out_of_fold(model: BaseEpiBoost) -> str:

@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 
 from epiboost import metrics
+from epiboost._boosting.objectives import OBJECTIVES, NumberObjective
 from epiboost._inputs.labels import label_codes
 from epiboost._posterior.posterior import Posterior
 from epiboost._typing import AnyArray, Floats
@@ -47,10 +48,10 @@ def _regression_quality(y: Floats, predictions: Predictions) -> Quality:
     mean, variance = float(y.mean()), float(y.var())
     losses = [("mean absolute error", float(metrics.prediction_errors(y, prediction, loss="absolute").mean()))]
     baseline_losses: list[float | None] = [float(np.abs(y - mean).mean())]
-    if posterior.family == "normal":
+    if posterior.is_numeric:
         losses.append(("negative log-likelihood (nats)", metrics.negative_log_likelihood_loss(y, posterior)))
         losses.append(("CRPS (units of the target)", metrics.crps_loss(y, posterior)))
-        baseline = Posterior(np.full((1, len(y), 2), [mean, variance]), "normal") if variance else None
+        baseline = _baseline_posterior(posterior, y, mean, variance)
         baseline_losses.append(None if baseline is None else metrics.negative_log_likelihood_loss(y, baseline))
         baseline_losses.append(None if baseline is None else metrics.crps_loss(y, baseline))
     squared = metrics.prediction_errors(y, prediction, loss="squared")
@@ -63,6 +64,18 @@ def _regression_quality(y: Floats, predictions: Predictions) -> Quality:
         likelihood_gain=None,
         constant_target="" if np.ptp(y) else cell(float(y[0])),
     )
+
+
+def _baseline_posterior(posterior: Posterior, y: Floats, mean: float, variance: float) -> Posterior | None:
+    """Return the same distribution for every row: a Normal, or the member of the family that training starts from."""
+    if not variance:
+        return None
+    family, weight = OBJECTIVES.get(posterior.family), np.ones(len(y))
+    if family is None or not issubclass(family, NumberObjective):
+        return Posterior(np.full((1, len(y), 2), [mean, variance]), "normal")
+    objective = family.of(y, weight, settings=family.settings_for(y, weight))
+    parameters = objective.parameters(np.tile(objective.start, (len(y), 1)))
+    return Posterior(parameters[np.newaxis], posterior.family, distribution=posterior.distribution)
 
 
 def _classification_quality(y: AnyArray, predictions: Predictions) -> Quality:
