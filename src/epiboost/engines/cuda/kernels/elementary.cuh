@@ -56,3 +56,31 @@ __device__ inline double exponential(double x) {
     const double part = (k * (1.0 / 3.0) + rounder) - rounder;  // 2^k as a product of three powers, each far from overflow
     return series * power_of_two(part) * power_of_two(part) * power_of_two(k - 2.0 * part);
 }
+
+__device__ inline double logarithm(double x) {
+    const unsigned long long one_bits = 0x3ff0000000000000;
+    const unsigned long long sqrt_half_bits = 0x3fe6a09e667f3bcd;
+    const double shifter = 4503599627370496.0;  // 2^52: the lowest bits of a double near it are an integer
+    const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(x));
+    const unsigned long long exponent = (bits + (one_bits - sqrt_half_bits)) >> 52;  // plus 1023
+    const double e = (__longlong_as_double(static_cast<long long>(
+                          exponent | static_cast<unsigned long long>(__double_as_longlong(shifter)))) -
+                      shifter) -
+                     1023.0;
+    const double m = __longlong_as_double(static_cast<long long>(bits - ((exponent - 1023) << 52)));
+    const double s = (m - 1.0) / (m + 1.0);
+    const double s2 = s * s;
+    double series = 2.0 / 23.0;
+    series = series * s2 + 2.0 / 21.0;
+    series = series * s2 + 2.0 / 19.0;
+    series = series * s2 + 2.0 / 17.0;
+    series = series * s2 + 2.0 / 15.0;
+    series = series * s2 + 2.0 / 13.0;
+    series = series * s2 + 2.0 / 11.0;
+    series = series * s2 + 2.0 / 9.0;
+    series = series * s2 + 2.0 / 7.0;
+    series = series * s2 + 2.0 / 5.0;
+    series = series * s2 + 2.0 / 3.0;
+    series = series * s2 + 2.0;
+    return e * 0.69314718055994531 + series * s;
+}
