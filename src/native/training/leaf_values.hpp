@@ -13,6 +13,7 @@
 #include "core/thread_group.hpp"
 #include "training/context.hpp"
 #include "training/gradients.hpp"
+#include "training/rounding.hpp"
 #include "training/splits.hpp"
 
 namespace epiboost {
@@ -72,7 +73,7 @@ class LeafValues {
                 const bool is_log_std = context_.recipe.objective == Objective::normal && k == 1;
                 result.gradient[leaf * outputs_ + k] = gradient;
                 result.value[leaf * outputs_ + k] =
-                    static_cast<float>(weight > 1e-20 ? step(gradient / weight, is_log_std) : 0.0);
+                    static_cast<float>(weight > 1e-20 ? leaf_step(gradient / weight, context_.recipe.learning_rate, is_log_std) : 0.0);
             }
         }
         if (noise_sums_.empty()) return result;
@@ -85,19 +86,7 @@ class LeafValues {
     }
 
   private:
-    // A step down the gradient. That of a log standard deviation, 1/2 - 1/2 m with m the mean of squared residuals in standard
-    // deviations, has no bound: a step for large m would go far past the best value, 1/2 log m, and ends there.
-    double step(double gradient, bool is_log_std) const {
-        const double step = -context_.recipe.learning_rate * gradient;
-        return is_log_std && step > 0.0 ? std::min(step, 0.5 * std::log(1.0 - 2.0 * gradient)) : step;
-    }
-
     static constexpr std::size_t copies = 4;  // of the sums: hides the latency of an addition, see add_block
-
-    template <class Integer>
-    static Integer round_to_nearest(float x) {
-        return static_cast<Integer>(x + (x < 0.0f ? -0.5f : 0.5f));
-    }
 
     // One row may be so heavy that 30 bits of its gradient leave none for others. There is room for more bits if there are not
     // too many rows.
@@ -110,11 +99,6 @@ class LeafValues {
     // Bits that a sum of 30 bits of each row leaves unused, of 63.
     static int unused_bits(const TrainingContext& context) {
         return std::max(0, 32 - static_cast<int>(std::bit_width(context.table.rows)));
-    }
-
-    static float fixed_point(float largest, int spare_bits) {
-        if (!(largest > 0.0f)) return 1.0f;
-        return static_cast<float>(std::ldexp(1.0, std::min(29 + spare_bits - std::ilogb(largest), 120)));
     }
 
     // Adds this thread's rows to its sums.

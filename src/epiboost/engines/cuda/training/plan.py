@@ -1,0 +1,213 @@
+"""How training is laid out on a device: sizes of grids, shared memory, and how many chains fit the memory at once.
+
+Everything here is arithmetic, without a device.
+
+>>> shape = Shape(rows=41_157, columns=9, outputs=2, depth=6, cells=255, trees=1000)
+>>> plan_launches(shape, members=10, limits=Limits(processors=132, shared_bytes=232_448)).leaves_per_pass
+32
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from epiboost.engines.cuda.training.backend import Launch, Limits
+
+BLOCK = 64  # arrays with one entry per row are padded to it, as in core/constants.hpp
+_WAVES = 8  # blocks of rows per multiprocessor
+_LEVEL_WAVES = 2  # of blocks that find splits
+_MIN_TILE_ROWS = 4096  # that one block sums into a histogram; with fewer, merging takes longer than summing
+_MAX_HALF_ROWS = 1 << 15  # that one block adds to its leaf sums, as in leaf_sums.cu
+_SUM_BYTES = 32 * 1024  # of shared memory for leaf sums
+_GLOBAL_BYTES = 1 << 28  # for histograms that do not fit shared memory
+_STATIC_BYTES = 8 * 1024  # of shared memory that kernels have without being asked
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Sizes of the largest chain.
+
+    Attributes
+    ----------
+    rows, columns, outputs, depth, trees : int
+    cells : int
+        Bins of the column with the most bins.
+    sample_rows : int
+        Upper bound of the rows that choose the splits; 0 for all rows.
+    evaluation_rows : int
+    given : int
+        Number of trees that are there already.
+    group_words : int
+        32-bit words for the groups of interacting columns.
+    guards_variance, subsamples : bool
+    weighs_sample : bool
+        Whether drawn rows have weights of their own.
+    """
+
+    rows: int
+    columns: int
+    outputs: int
+    depth: int
+    cells: int
+    trees: int
+    sample_rows: int = 0
+    evaluation_rows: int = 0
+    given: int = 0
+    group_words: int = 0
+    guards_variance: bool = False
+    subsamples: bool = False
+    weighs_sample: bool = False
+
+    @property
+    def leaves(self) -> int:
+        """Number of leaves of a tree."""
+        return 1 << self.depth
+
+    @property
+    def leaf_bytes(self) -> int:
+        """Bytes of the histogram of one leaf and one column."""
+        return (self.outputs + 1) * self.cells * 4
+
+    @property
+    def splitting_rows(self) -> int:
+        """Number of rows that choose the splits, at most."""
+        return self.sample_rows or self.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Launches of one tree of a group of chains.
+
+    Attributes
+    ----------
+    grown, given : tuple of Launch
+        Launches for a tree that is grown, and for one that is there already.
+    leaves_per_pass : int
+        Leaves of a level whose histograms are summed at once.
+    row_tiles : int
+        Blocks that share the rows of a column.
+    sum_copies : int
+        Copies of the leaf sums in shared memory; 0 if they do not fit.
+    global_blocks : int
+        Blocks whose histograms are in global memory; 0 if they fit shared memory.
+    """
+
+    grown: tuple[Launch, ...]
+    given: tuple[Launch, ...]
+    leaves_per_pass: int
+    row_tiles: int
+    sum_copies: int
+    global_blocks: int
+
+    def global_bytes(self, shape: Shape) -> int:
+        """Return the bytes of the histograms in global memory."""
+        return self.global_blocks * self.leaves_per_pass * shape.leaf_bytes
+
+
+def padded(rows: int) -> int:
+    """Return the number of rows, padded to whole blocks.
+
+    >>> padded(65)
+    128
+    """
+    return -(-rows // BLOCK) * BLOCK
+
+
+def plan_launches(shape: Shape, members: int, limits: Limits) -> Plan:
+    """Return the launches of one tree of so many chains."""
+    half = shape.leaves // 2
+    available = limits.shared_bytes - _STATIC_BYTES - 4 * shape.outputs
+    fits = available // shape.leaf_bytes
+    tiles = _row_tiles(shape, members, limits)
+    blocks = tiles * shape.columns
+    global_blocks = 0 if fits else blocks * members
+    at_once = fits or max(1, _GLOBAL_BYTES // (global_blocks * shape.leaf_bytes))
+    leaves_per_pass = min(half, at_once)
+    copies = _sum_copies(shape, limits)
+    rows = _row_launches(shape, members, limits, copies)
+    levels = tuple(
+        Launch(
+            "find_split",
+            (blocks, members),
+            limits.level_threads,
+            0 if global_blocks else min(1 << level, leaves_per_pass) * shape.leaf_bytes,
+            level,
+        )
+        for level in range(shape.depth)
+    )
+    gradients, sample, *after = rows
+    return Plan(
+        grown=(gradients, sample, *levels, *after),
+        given=(gradients, *after),
+        leaves_per_pass=leaves_per_pass,
+        row_tiles=tiles,
+        sum_copies=copies,
+        global_blocks=global_blocks,
+    )
+
+
+def _row_tiles(shape: Shape, members: int, limits: Limits) -> int:
+    """Return into how many parts the rows of a column are divided, so that all multiprocessors have work."""
+    wanted = _LEVEL_WAVES * limits.processors // (members * shape.columns)
+    return max(1, min(wanted, shape.splitting_rows // _MIN_TILE_ROWS))
+
+
+def _sum_copies(shape: Shape, limits: Limits) -> int:
+    """Return how many copies of the leaf sums a block has."""
+    one = shape.leaves * (shape.outputs + 1) * 8
+    return min(_SUM_BYTES // one, limits.row_threads // 32)
+
+
+def _row_launches(shape: Shape, members: int, limits: Limits, copies: int) -> tuple[Launch, ...]:
+    """Return the launches that go through rows: gradients, sample, leaf sums, and the evaluation rows."""
+    threads = limits.row_threads
+    most = max(1, -(-shape.rows // threads))
+    wanted = max(1, -(-_WAVES * limits.processors // members), -(-shape.rows // _MAX_HALF_ROWS))
+    blocks = min(most, wanted)
+    sum_bytes = copies * shape.leaves * (shape.outputs + 1) * 8
+    launches = [
+        Launch("compute_gradients", (blocks, members), threads),
+        Launch("prepare_sample", (blocks, members), threads, threads * 8 if shape.sample_rows else 0),
+        Launch("sum_leaves", (blocks, members), threads, sum_bytes),
+    ]
+    if shape.evaluation_rows:
+        launches.append(Launch("evaluate_rows", (-(-shape.evaluation_rows // threads), members), threads))
+    return tuple(launches)
+
+
+def member_bytes(shape: Shape) -> int:
+    """Return the bytes of one chain's arrays, without the rows that it shares with others."""
+    stride, sample = padded(shape.rows), padded(shape.splitting_rows)
+    lanes = shape.outputs + 1
+    state = stride * (4 * shape.outputs * 2 + 1 + (4 if shape.guards_variance else 0) + (8 if shape.subsamples else 0))
+    drawn = sample * shape.columns if shape.sample_rows else 0
+    splitting = sample * (shape.outputs + 2 + (4 if shape.weighs_sample else 0)) + drawn
+    trees = shape.trees * (3 * shape.depth + 4 * shape.leaves * shape.outputs + 20)
+    leaves = shape.leaves * (16 * lanes + 8 * lanes) + shape.columns * shape.leaves // 2 * shape.leaf_bytes
+    evaluation = padded(shape.evaluation_rows) * (4 * shape.outputs + 1)
+    return state + splitting + trees + leaves + evaluation
+
+
+def sample_bytes(shape: Shape) -> int:
+    """Return the bytes of the rows that chains share: bins, targets, and weights in all their forms."""
+    return padded(shape.rows) * (shape.columns + 4 * 6 + 1) + padded(shape.evaluation_rows) * (shape.columns + 8)
+
+
+def groups_of(sizes: Sequence[int], free: int) -> list[range]:
+    """Return ranges of chains that fit the memory together; a range has at least one chain.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Bytes of each chain.
+    free : int
+
+    >>> groups_of([4, 4, 4, 20, 4], 10)
+    [range(0, 2), range(2, 3), range(3, 4), range(4, 5)]
+    """
+    groups, first, used = [], 0, 0
+    for chain, size in enumerate(sizes):
+        if chain > first and used + size > free:
+            groups.append(range(first, chain))
+            first, used = chain, 0
+        used += size
+    return [*groups, range(first, len(sizes))]
