@@ -58,8 +58,8 @@ def check_device() -> None:
     try:
         count = runtime.getDeviceCount()
     except runtime.CUDARuntimeError as error:
-        kind = NoDeviceError if error.status == _NO_DEVICE else DeviceError
-        raise kind(_reason(error.status, runtime)) from error
+        has_driver = error.status != _NO_DEVICE and runtime.driverGetVersion() > 0
+        raise (DeviceError if has_driver else NoDeviceError)(_reason(error.status, runtime)) from error
     if not count:
         raise NoDeviceError(_reason(_NO_DEVICE, runtime))
 
@@ -109,18 +109,17 @@ def pinned_empty(shape: tuple[int, ...], dtype: DTypeLike) -> AnyArray:
 def _reason(status: int, runtime: LibraryObject) -> str:
     """Return the message for an error of the CUDA runtime."""
     remedy = "use device='cpu', or 'auto', which takes the CPU where there is no GPU"
-    if status in {_OLD_DRIVER, _STUB_LIBRARY}:
-        needed = _version(runtime.runtimeGetVersion())
-        found = _version(runtime.driverGetVersion())
+    driver = runtime.driverGetVersion()
+    if status in {_OLD_DRIVER, _STUB_LIBRARY} and driver > 0:
         return (
-            f"the NVIDIA driver is too old or missing: it supports CUDA {found}, the installed CuPy needs {needed}; "
-            f"update the driver, or install the CuPy for its CUDA version; else {remedy}"
+            f"the NVIDIA driver is too old: it supports CUDA {_version(driver)}, and the installed CuPy needs "
+            f"{_version(runtime.runtimeGetVersion())}; update the driver, or install the CuPy for its CUDA; else {remedy}"
         )
-    if status == _NO_DEVICE:
+    if status == _NO_DEVICE or driver == 0:
         return f"device='cuda' needs an NVIDIA GPU, and this machine has none that CUDA can see; {remedy}"
     return f"CUDA cannot be used on this machine (error {status} of its runtime); {remedy}"
 
 
 def _version(number: int) -> str:
-    """Return a version of CUDA as it is written: 12080 is 12.8, 0 is none."""
-    return f"{number // 1000}.{number % 1000 // 10}" if number else "none"
+    """Return a version of CUDA as it is written: 12080 is 12.8."""
+    return f"{number // 1000}.{number % 1000 // 10}"

@@ -1,7 +1,7 @@
 """Shapes of launches and sizes of chunks: numbers only, for any GPU.
 
 >>> launch_of(rows=91_460, columns=9, trees=TreeSizes(splits=6, leaves=64, outputs=2, chains=10, is_symmetric=True))
-Launch(grid=(179, 10, 1), threads=128, shared_bytes=13568, planes=2, is_staged=True)
+Launch(grid=(179, 10), threads=128, shared_bytes=13568, planes=2, is_staged=True)
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Launch:
 
     Attributes
     ----------
-    grid : (tiles of rows, chains, groups of outputs)
+    grid : (tiles of rows, chains times groups of outputs)
     threads : int
         Per block.
     shared_bytes : int
@@ -47,7 +47,7 @@ class Launch:
         Whether the bins are in shared memory.
     """
 
-    grid: tuple[int, int, int]
+    grid: tuple[int, int]
     threads: int
     shared_bytes: int
     planes: int
@@ -61,7 +61,7 @@ def launch_of(rows: int, columns: int, trees: TreeSizes) -> Launch:
     batch_bytes = TREES_PER_BATCH * (4 * planes * trees.leaves + 8 * trees.splits)
     staged = batch_bytes + columns * tile
     is_staged = staged <= max(_MAX_STAGED_BYTES, batch_bytes)
-    grid = (-(-rows // tile), trees.chains, -(-trees.outputs // planes))
+    grid = (-(-rows // tile), trees.chains * -(-trees.outputs // planes))
     return Launch(grid, THREADS, staged if is_staged else batch_bytes, planes, is_staged)
 
 

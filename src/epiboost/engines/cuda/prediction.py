@@ -118,7 +118,7 @@ class CudaPredictor:
         summary = NormalSummary(*(cupy().empty(rows) for _ in range(3)))
         if rows:
             numbers = Recalibration(1.0, 1.0, 1.0, 1.0, 1.0) if recalibration is None else recalibration
-            kernel = kernels("parameters.cu").get_function("summarize_normal")
+            kernel = kernels("parameters").get_function("summarize_normal")
             settings = (np.bool_(recalibration is not None), *map(np.float64, numbers))
             kernel((_blocks(rows),), (_THREADS,), (parameters, np.int32(members), np.int64(rows), *settings, *summary))
         return summary
@@ -128,7 +128,7 @@ class CudaPredictor:
         members, rows, classes = parameters.shape
         mean = cupy().empty((rows, classes))
         if rows:
-            kernel = kernels("parameters.cu").get_function("average_members")
+            kernel = kernels("parameters").get_function("average_members")
             arguments = (parameters, np.int32(members), np.int64(rows * classes), mean)
             kernel((_blocks(rows * classes),), (_THREADS,), arguments)
         return mean
@@ -137,7 +137,7 @@ class CudaPredictor:
         """Return the bins of a table, shape (columns, padded rows)."""
         rows, columns = table.shape
         bins = cupy().empty((columns, padded(rows)), dtype=np.uint8)
-        kernel = kernels("binning.cu", f"NUMBER={_NUMBERS[str(table.dtype)]}").get_function("find_bins")
+        kernel = kernels("bins", f"EPIBOOST_NUMBER={_NUMBERS[str(table.dtype)]}").get_function("find_bins")
         strides = (np.int64(stride // table.itemsize) for stride in table.strides)
         given = (table, np.int64(rows), np.int32(columns), *strides)
         borders, offsets = self._on_device["borders"], self._on_device["offsets"]
@@ -169,7 +169,7 @@ class CudaPredictor:
     def _link(self, scores: LibraryObject, rows: int, parameters: LibraryObject) -> None:
         """Write the parameters of scores."""
         link, start = self.link, self._on_device["start"]
-        module = kernels("parameters.cu")
+        module = kernels("parameters")
         given = (scores, np.int64(scores.shape[2]), np.int64(rows))
         grid = (_blocks(rows), self.trees.n_members)
         if link.objective == _NORMAL:
@@ -184,9 +184,15 @@ class CudaPredictor:
 
 
 def _sum_kernel(sizes: TreeSizes, launch: Launch) -> LibraryObject:
-    shape = f"LEVELS={sizes.splits}" if sizes.is_symmetric else f"SPLITS={sizes.splits}"
-    constants = (shape, f"LEAVES={sizes.leaves}", f"PLANES={launch.planes}", f"STAGED={int(launch.is_staged)}")
-    kernel = kernels("leaf_sums.cu", *constants).get_function("sum_leaves")
+    constants = {
+        "LEVELS": sizes.splits if sizes.is_symmetric else 0,
+        "SPLITS": sizes.splits,
+        "LEAVES": sizes.leaves,
+        "PLANES": launch.planes,
+        "STAGED": int(launch.is_staged),
+    }
+    macros = tuple(f"EPIBOOST_{name}={value}" for name, value in constants.items())
+    kernel = kernels("scores", *macros).get_function("add_leaf_values")
     if launch.shared_bytes > _MAX_SHARED_BYTES:
         kernel.max_dynamic_shared_size_bytes = launch.shared_bytes
     return kernel
