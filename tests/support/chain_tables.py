@@ -34,6 +34,33 @@ RECIPE = ChainRecipe(
 )
 SGLB = {"noise": 0.02, "shrink": 0.001, "random_strength": 1.0, "variance_guard": 1.0}
 
+CASES = {
+    "plain": {},
+    "sglb": SGLB,
+    "one_level": {"depth": 1, **SGLB},
+    "eight_levels": {"depth": 8, "trees": 2, **SGLB},
+    "integer_weights": {"weights": "integer", **SGLB},
+    "real_weights": {"weights": "real", **SGLB},
+    "subsample": {"subsample": 0.6, **SGLB},
+    "subsample_weights": {"subsample": 0.6, "weights": "integer", **SGLB},
+    "drawn": {"n": 2000, "structure_rows": 600.0, **SGLB},
+    "drawn_weights": {"n": 2000, "structure_rows": 600.0, "weights": "integer", "subsample": 0.7, **SGLB},
+    "many_weights": {"n": 3000, "weights": "real", **SGLB},
+    "bootstrap": {"bootstrap": True, **SGLB},
+    "evaluation": {"evaluation": True, "weights": "real", **SGLB},
+    "rescaled": {"trees": 40, "noise": 0.02, "shrink": 2.0, "variance_guard": 1.0, "evaluation": True},
+    "two_classes": {"objective": "bernoulli", "noise": 0.02, "random_strength": 1.0},
+    "two_classes_offset": {"objective": "bernoulli", "noise": 0.02, "offset": True, "evaluation": True},
+    "classes": {"objective": "categorical", "noise": 0.02, "random_strength": 1.0, "evaluation": True},
+    "classes_offset": {"objective": "categorical", "weights": "real", "offset": True, "evaluation": True},
+    "six_classes": {"objective": "categorical", "start": (0.1,) * 6, "noise": 0.02},
+    "many_classes": {"objective": "categorical", "start": (0.1,) * 21, "noise": 0.02, "random_strength": 1.0},
+    "least_weight": {"min_leaf_weight": 10.0, **SGLB},
+    "columns": {"column_share": 0.5, **SGLB},
+    "interactions": {"interactions": ((0, 1), (1, 2)), **SGLB},
+    "columns_of_interactions": {"interactions": ((0, 1), (1, 2)), "column_share": 0.7, **SGLB},
+}
+
 
 def chain_table(objective="normal", weights="one", *, n=150, seed=0, chains=2, evaluation=False, offset=False, **options):
     """Return chains on a small table with a signal; other options are fields of the recipe."""
@@ -53,7 +80,7 @@ def chain_table(objective="normal", weights="one", *, n=150, seed=0, chains=2, e
         weight=weight,
         counts=counts,
         evaluation=held_out,
-        recipe=replace(RECIPE, objective=code, start=start, **options),
+        recipe=replace(RECIPE, **{"objective": code, "start": start, **options}),
         seeds=np.arange(7, 7 + chains, dtype=np.uint64),
         bootstrap=bootstrap,
         objective=_objective(objective, len(start), y),

@@ -13,7 +13,7 @@ from epiboost.engines.cuda.sources import fingerprint, folder
 
 _OPTIONS = ("-std=c++20", "--fmad=false", "-default-device")  # rounded as on the CPU; functions are for the device
 _SOURCE = '#include "cuda/training.cu"\n'
-_DEFAULT_SHARED_BYTES = 48 * 1024  # a block that wants more must ask for it
+_USUAL_SHARED_BYTES = 40 * 1024  # a block that wants more than 48 kB, with what kernels declare, must ask for it
 
 
 class CupyBackend:
@@ -28,13 +28,14 @@ class CupyBackend:
         self._stream = self._cupy.cuda.Stream(non_blocking=True)
         self._module: LibraryObject = None
         self._kernels: dict[str, LibraryObject] = {}
+        self._asked: dict[str, int] = {}  # shared memory that blocks may have
 
     def compile(self, definitions: Definitions) -> None:
         """Compile the kernels that are launched from now on."""
         macros = (*definitions.macros(), f"EPIBOOST_SOURCES={fingerprint()}")  # CuPy's cache does not see included files
         options = (*_OPTIONS, f"-I{folder()}", *(f"-D{macro}" for macro in macros))
         self._module = self._cupy.RawModule(code=_SOURCE, options=options)
-        self._kernels = {}
+        self._kernels, self._asked = {}, {}
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> LibraryObject:
         """Return an array on the device, with any numbers."""
@@ -92,6 +93,6 @@ class CupyBackend:
         kernel = self._kernels.get(launch.kernel)
         if kernel is None:
             kernel = self._kernels[launch.kernel] = self._module.get_function(launch.kernel)
-        if launch.shared_bytes > max(_DEFAULT_SHARED_BYTES, kernel.max_dynamic_shared_size_bytes):
-            kernel.max_dynamic_shared_size_bytes = launch.shared_bytes
+        if launch.shared_bytes > self._asked.get(launch.kernel, _USUAL_SHARED_BYTES):
+            kernel.max_dynamic_shared_size_bytes = self._asked[launch.kernel] = launch.shared_bytes
         return kernel
