@@ -152,7 +152,7 @@ inline void reset_tree(const Chains& chains, const Member& member) {
 }  // namespace epiboost::cuda
 
 // Grid: (blocks of rows, chains).
-EPIBOOST_KERNEL compute_gradients(const epiboost::cuda::Chains chains) {
+EPIBOOST_KERNEL __launch_bounds__(256, EPIBOOST_ROW_BLOCKS) compute_gradients(const epiboost::cuda::Chains chains) {
     using namespace epiboost;
     using namespace epiboost::cuda;
     const Member member = chains.members[blockIdx.y];

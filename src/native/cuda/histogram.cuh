@@ -179,8 +179,9 @@ inline void scan(std::uint32_t* histogram, int slots, int cells) {
 
 // The prefix sums of a leaf: its own, or those of its parent without its sibling's.
 struct LeafSums {
-    const std::uint32_t* own;
-    const std::uint32_t* parent;  // null: own
+    const std::uint32_t* own;     // of this leaf, or of its lighter sibling
+    const std::uint32_t* parent;  // null if no sibling is left out
+    bool is_rest;                 // what the sibling leaves of the parent
 };
 
 // The sums of a leaf up to one cell.
@@ -188,17 +189,21 @@ class SumsAt {
   public:
     SumsAt(const LeafSums& sums, int cells, int cell) : sums_(sums), cells_(cells), cell_(cell) {
         if constexpr (packs) {
-            std::uint32_t lower = sums.own[cell];
-            std::uint32_t upper = sums.own[cells + cell];
-            if (sums.parent) {
+            lower_ = sums.own[cell];
+            upper_ = sums.own[cells + cell];
+            if (sums.parent) {  // read in any case: a branch would keep loads of several leaves from running side by side
                 const std::uint32_t whole = sums.parent[cell];
-                upper = sums.parent[cells + cell] - upper - (whole < lower ? 1u : 0u);
-                lower = whole - lower;
+                const std::uint32_t rest = sums.parent[cells + cell] - upper_ - (whole < lower_ ? 1u : 0u);
+                upper_ = sums.is_rest ? rest : upper_;
+                lower_ = sums.is_rest ? whole - lower_ : lower_;
             }
-            lower_ = lower;
-            upper_ = upper;
         }
     }
+    SumsAt(const LeafSums& sums, int cells, int cell, std::uint32_t lower, std::uint32_t upper)
+        : sums_(sums), cells_(cells), cell_(cell), lower_(lower), upper_(upper) {}
+
+    std::uint32_t lower() const { return lower_; }
+    std::uint32_t upper() const { return upper_; }
 
     std::int32_t gradient(int output) const {
         if constexpr (packs) {  // as in PackedTwo
@@ -229,7 +234,9 @@ class SumsAt {
   private:
     std::int32_t number(int plane) const {
         const std::uint32_t own = sums_.own[plane * cells_ + cell_];
-        return static_cast<std::int32_t>(sums_.parent ? sums_.parent[plane * cells_ + cell_] - own : own);
+        if (!sums_.parent) return static_cast<std::int32_t>(own);
+        const std::uint32_t rest = sums_.parent[plane * cells_ + cell_] - own;
+        return static_cast<std::int32_t>(sums_.is_rest ? rest : own);
     }
 
     LeafSums sums_;
@@ -237,6 +244,31 @@ class SumsAt {
     int cell_;
     std::uint32_t lower_ = 0;
     std::uint32_t upper_ = 0;
+};
+
+// The sums of all rows of each leaf; packed ones are read once per block.
+struct LeafTotalsOfLevel {
+    std::uint32_t lower[packs ? max_leaves + 1 : 1];
+    std::uint32_t upper[packs ? max_leaves + 1 : 1];
+
+    template <class SumsOf>
+    void read(const SumsOf& sums_of, int leaf_count, int cells, int last) {
+        if constexpr (packs) {
+            for (int leaf = static_cast<int>(threadIdx.x); leaf < leaf_count; leaf += static_cast<int>(blockDim.x)) {
+                const SumsAt all(sums_of(leaf), cells, last);
+                lower[leaf] = all.lower();
+                upper[leaf] = all.upper();
+            }
+        }
+    }
+
+    SumsAt of(const LeafSums& sums, int leaf, int cells, int last) const {
+        if constexpr (packs) {
+            return {sums, cells, last, lower[leaf], upper[leaf]};
+        } else {
+            return {sums, cells, last};
+        }
+    }
 };
 
 }  // namespace epiboost::cuda

@@ -104,7 +104,7 @@ inline void compute_values(const Chains& chains, const Member& member, int tree)
 }  // namespace epiboost::cuda
 
 // Grid: (blocks of rows, chains).
-EPIBOOST_KERNEL sum_leaves(const epiboost::cuda::Chains chains) {
+EPIBOOST_KERNEL __launch_bounds__(256, EPIBOOST_ROW_BLOCKS) sum_leaves(const epiboost::cuda::Chains chains) {
     using namespace epiboost;
     using namespace epiboost::cuda;
     const Member member = chains.members[blockIdx.y];

@@ -93,7 +93,7 @@ inline void take(std::uint32_t* shared, std::uint32_t* own, std::size_t size) {
 }  // namespace epiboost::cuda
 
 // Grid: ((columns + 1) * tiles of rows, chains). The blocks of the last column move rows to their new leaves.
-EPIBOOST_KERNEL find_split(const epiboost::cuda::Chains chains, const int level) {
+EPIBOOST_KERNEL __launch_bounds__(EPIBOOST_LEVEL_THREADS, EPIBOOST_LEVEL_BLOCKS) find_split(const epiboost::cuda::Chains chains, const int level) {
     using namespace epiboost;
     using namespace epiboost::cuda;
     const Member member = chains.members[blockIdx.y];
@@ -115,6 +115,7 @@ EPIBOOST_KERNEL find_split(const epiboost::cuda::Chains chains, const int level)
     __shared__ float deviation;
     __shared__ std::uint8_t right_is_lighter[max_leaves + 1];
     __shared__ std::uint64_t best;
+    __shared__ LeafTotalsOfLevel totals;
     const int cells = chains.cells;
     const int leaf_size = block.leaf_size();
     const int leaf_count = 1 << level;
@@ -134,16 +135,18 @@ EPIBOOST_KERNEL find_split(const epiboost::cuda::Chains chains, const int level)
     const Units units{squared_units, member.weight_unit, member.split_l2};
 
     const auto sums_of = [&](int leaf) -> LeafSums {
-        if (!subtracts) return {histogram + leaf * leaf_size, nullptr};
+        if (!subtracts) return {histogram + leaf * leaf_size, nullptr, false};
         const int half = leaf_count / 2;
         const int slot = leaf < half ? leaf : leaf - half;
-        const bool is_summed = (right_is_lighter[slot] != 0) == (leaf >= half);
-        return {histogram + slot * leaf_size, is_summed ? nullptr : parents + slot * leaf_size};
+        return {histogram + slot * leaf_size, parents + slot * leaf_size, (right_is_lighter[slot] != 0) != (leaf >= half)};
     };
     const auto score_part = [&] {
+        const int leaves = subtracts ? leaf_count : part.slots;
         scan(histogram, part.slots, cells);
         __syncthreads();
-        add_leaves(member, sums_of, subtracts ? leaf_count : part.slots, cells, highest, units, children, scores);
+        totals.read(sums_of, leaves, cells, highest);
+        __syncthreads();
+        add_leaves(member, sums_of, totals, leaves, cells, highest, units, children, scores);
         __syncthreads();
     };
     const auto for_each_part = [&](const auto& work) {

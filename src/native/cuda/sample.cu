@@ -123,7 +123,7 @@ inline void draw_rows(const Member& member, const Rounding& rounding, int tree, 
 }  // namespace epiboost::cuda
 
 // Grid: (blocks of rows, chains).
-EPIBOOST_KERNEL prepare_sample(const epiboost::cuda::Chains chains) {
+EPIBOOST_KERNEL __launch_bounds__(256, EPIBOOST_ROW_BLOCKS) prepare_sample(const epiboost::cuda::Chains chains) {
     using namespace epiboost::cuda;
     const Member member = chains.members[blockIdx.y];
     const int tree = *chains.current;

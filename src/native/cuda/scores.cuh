@@ -37,27 +37,25 @@ inline float add_leaf(const SumsAt& left, const SumsAt& all, const Units& units,
 
 constexpr float infinity = std::bit_cast<float>(0x7f800000u);
 
-// Adds leaves to the scores of all thresholds up to `last`, in their order. Leaves without rows add nothing. `sums_of(leaf)` are the
+// Adds leaves to the scores of all thresholds up to `last`, in their order. A leaf without rows adds zero. `sums_of(leaf)` are the
 // prefix sums of a leaf, which are stored at `children` if that is not null.
 template <class SumsOf>
-void add_leaves(const Member& member, const SumsOf& sums_of, int leaf_count, int cells, int last, const Units& units,
-                std::uint32_t* children, float* scores) {
-    for (int threshold = static_cast<int>(threadIdx.x); threshold < cells; threshold += static_cast<int>(blockDim.x)) {
-        if (threshold > last && !children) break;
-        float score = threshold <= last ? scores[threshold] : 0.0f;
+void add_leaves(const Member& member, const SumsOf& sums_of, const LeafTotalsOfLevel& totals, int leaf_count, int cells, int last,
+                const Units& units, std::uint32_t* children, float* scores) {
+    for (int threshold = static_cast<int>(threadIdx.x); threshold <= last; threshold += static_cast<int>(blockDim.x)) {
+        float score = scores[threshold];
+#pragma unroll 4
         for (int leaf = 0; leaf < leaf_count; ++leaf) {
             const LeafSums sums = sums_of(leaf);
             const SumsAt left(sums, cells, threshold);
+            const SumsAt all = totals.of(sums, leaf, cells, last);
             if (children) left.store(children + leaf * planes * cells);
-            const SumsAt all(sums, cells, last);
-            if (all.weight() == 0) continue;
             score = add_leaf(left, all, units, score);
-            if (member.least_weight == 0) continue;
             const std::int32_t right_weight = all.weight() - left.weight();
             const std::int32_t lighter = left.weight() < right_weight ? left.weight() : right_weight;
-            if (left.weight() > 0 && right_weight > 0 && lighter < member.least_weight) score = -infinity;  // never chosen
+            if (lighter > 0 && lighter < member.least_weight) score = -infinity;  // never chosen
         }
-        if (threshold <= last) scores[threshold] = score;
+        scores[threshold] = score;
     }
 }
 
