@@ -30,3 +30,6 @@ LibraryObject: TypeAlias = Any
 
 Family: TypeAlias = Literal["normal", "categorical", "mean"]
 """What the outputs of a posterior mean: (mean, variance), one probability per class, or a mean alone."""
+
+Device: TypeAlias = Literal["cpu", "cuda", "auto"]
+"""Where trees are trained and evaluated: on the processor, on a GPU, or on a GPU where there is one and it pays."""

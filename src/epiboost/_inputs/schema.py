@@ -25,6 +25,7 @@ from epiboost._display import short_repr
 from epiboost._inputs.category_files import categories_from_file, categories_to_file
 from epiboost._inputs.column_kinds import holds_text, requested_columns
 from epiboost._inputs.columns import ColumnCategories, drop_unused, fit_columns, read_columns
+from epiboost._inputs.device_arrays import on_host
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.few_rows import read_few_rows
 from epiboost._inputs.number_tables import MAX_COLUMNS, check_numbers, check_width, is_numeric, refuse_no_columns
@@ -114,6 +115,7 @@ class ColumnSchema:
         sparse_zeros : {"values", "missing"}
         """
         check_sparse_zeros(sparse_zeros)
+        X = on_host(X)
         is_default = categorical_features is None or (
             isinstance(categorical_features, str) and categorical_features == "auto"
         )
@@ -170,9 +172,10 @@ class ColumnSchema:
         X : table of shape (n, features), or CheckedTable
         """
         if isinstance(X, CheckedTable):
-            return X.values
+            return on_host(X.values)  # type: ignore[no-any-return]
         if self._is_plain(X):
             return X  # type: ignore[no-any-return]
+        X = on_host(X)
         if is_sparse(X):
             return self._transform_sparse(X)
         few = read_few_rows(X, self.names, self.categories)

@@ -57,8 +57,8 @@ void write_parameters(const Link& link, const double* scores, std::size_t stride
     if (link.objective == Objective::bernoulli) {
         for (std::size_t i = 0; i < count; ++i) {
             const double score = link.start[0] + scores[i];
-            parameters[i * 2] = 1.0 / (1.0 + std::exp(score));
-            parameters[i * 2 + 1] = 1.0 / (1.0 + std::exp(-score));
+            parameters[i * 2] = 1.0 / (1.0 + exponential(score));
+            parameters[i * 2 + 1] = 1.0 / (1.0 + exponential(-score));
         }
         return;
     }
@@ -67,7 +67,7 @@ void write_parameters(const Link& link, const double* scores, std::size_t stride
         for (std::size_t k = 0; k < outputs; ++k) of_row[k] = link.start[k] + scores[k * stride + i];
         const double top = *std::max_element(of_row, of_row + outputs);
         double sum = 0.0;
-        for (std::size_t k = 0; k < outputs; ++k) sum += of_row[k] = std::exp(of_row[k] - top);
+        for (std::size_t k = 0; k < outputs; ++k) sum += of_row[k] = exponential(of_row[k] - top);
         for (std::size_t k = 0; k < outputs; ++k) of_row[k] /= sum;
     }
 }

@@ -6,10 +6,14 @@ CuPy is imported here and nowhere else, when a GPU is first asked for.
 """
 
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from numpy.typing import DTypeLike
+
 from epiboost._optional import require
-from epiboost._typing import LibraryObject
+from epiboost._typing import AnyArray, LibraryObject
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -21,6 +25,10 @@ _GIB = float(1 << 30)
 
 class DeviceError(RuntimeError):
     """A GPU that is missing, too old or too small."""
+
+
+class NoDeviceError(DeviceError):
+    """A machine without a GPU."""
 
 
 def cupy() -> "ModuleType":
@@ -50,9 +58,29 @@ def check_device() -> None:
     try:
         count = runtime.getDeviceCount()
     except runtime.CUDARuntimeError as error:
-        raise DeviceError(_reason(error.status, runtime)) from error
+        has_driver = error.status != _NO_DEVICE and runtime.driverGetVersion() > 0
+        raise (DeviceError if has_driver else NoDeviceError)(_reason(error.status, runtime)) from error
     if not count:
-        raise DeviceError(_reason(_NO_DEVICE, runtime))
+        raise NoDeviceError(_reason(_NO_DEVICE, runtime))
+
+
+@contextmanager
+def device_errors(what: str) -> Iterator[None]:
+    """Let errors of CuPy on the GPU be a `DeviceError` that says what could not be done, and the remedy."""
+    library = cupy()
+    try:
+        yield
+    except library.cuda.memory.OutOfMemoryError as error:
+        message = f"the GPU has too little memory for {what} ({error}); free some, take a larger GPU or device='cpu'"
+        raise DeviceError(message) from error
+    except library.cuda.runtime.CUDARuntimeError as error:
+        message = f"the GPU has failed at {what} ({error}); start the process anew, or use device='cpu'"
+        raise DeviceError(message) from error
+    except RuntimeError as error:
+        if "nvrtc" not in str(error).lower():
+            raise
+        message = f"kernels cannot be compiled ({error}); install NVRTC with: pip install 'epiboost[cuda]'"
+        raise DeviceError(message) from error
 
 
 def free_memory() -> int:
@@ -72,21 +100,26 @@ def check_fits(needed: int, free: int, what: str) -> None:
         raise DeviceError(message)
 
 
+def pinned_empty(shape: tuple[int, ...], dtype: DTypeLike) -> AnyArray:
+    """Return an array on the host from which the GPU copies by itself."""
+    cupyx = require("cupyx", extra="cuda", purpose="device='cuda'")
+    return cupyx.empty_pinned(shape, dtype)  # type: ignore[no-any-return]
+
+
 def _reason(status: int, runtime: LibraryObject) -> str:
     """Return the message for an error of the CUDA runtime."""
     remedy = "use device='cpu', or 'auto', which takes the CPU where there is no GPU"
-    if status in {_OLD_DRIVER, _STUB_LIBRARY}:
-        needed = _version(runtime.runtimeGetVersion())
-        found = _version(runtime.driverGetVersion())
+    driver = runtime.driverGetVersion()
+    if status in {_OLD_DRIVER, _STUB_LIBRARY} and driver > 0:
         return (
-            f"the NVIDIA driver is too old or missing: it supports CUDA {found}, the installed CuPy needs {needed}; "
-            f"update the driver, or install the CuPy for its CUDA version; else {remedy}"
+            f"the NVIDIA driver is too old: it supports CUDA {_version(driver)}, and the installed CuPy needs "
+            f"{_version(runtime.runtimeGetVersion())}; update the driver, or install the CuPy for its CUDA; else {remedy}"
         )
-    if status == _NO_DEVICE:
+    if status == _NO_DEVICE or driver == 0:
         return f"device='cuda' needs an NVIDIA GPU, and this machine has none that CUDA can see; {remedy}"
     return f"CUDA cannot be used on this machine (error {status} of its runtime); {remedy}"
 
 
 def _version(number: int) -> str:
-    """Return a version of CUDA as it is written: 12080 is 12.8, 0 is none."""
-    return f"{number // 1000}.{number % 1000 // 10}" if number else "none"
+    """Return a version of CUDA as it is written: 12080 is 12.8."""
+    return f"{number // 1000}.{number % 1000 // 10}"

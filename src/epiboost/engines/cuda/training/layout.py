@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from epiboost.engines.cuda.training.sources import text_of
+from epiboost.engines.cuda.sources import text_of
 
 Record: TypeAlias = Any
 """A NumPy record, which is passed to a kernel by value."""

@@ -8,8 +8,8 @@ import functools
 import hashlib
 from pathlib import Path
 
-_INSTALLED = Path(__file__).parents[1] / "native"
-_REPOSITORY = Path(__file__).parents[4] / "native"
+_INSTALLED = Path(__file__).parents[0] / "native"
+_REPOSITORY = Path(__file__).parents[3] / "native"
 
 
 @functools.cache
