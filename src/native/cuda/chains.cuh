@@ -20,6 +20,8 @@ constexpr auto objective = static_cast<Objective>(EPIBOOST_OBJECTIVE);
 constexpr int outputs = EPIBOOST_OUTPUTS;
 constexpr int lanes = outputs + 1;                        // of a histogram's cell: gradients, and the weight last
 constexpr int score_lanes = EPIBOOST_SCORE_LANES;         // in which the CPU sums a score; 1 if one output after the other
+constexpr bool packs = outputs == 2 && score_lanes == 1;  // a cell is one word of 64 bits, as in PackedTwo
+constexpr int planes = packs ? 2 : lanes;                 // of a histogram: arrays of 32-bit numbers, one per cell
 constexpr bool counts_squares = EPIBOOST_COUNTS_SQUARES;  // whether scores or their noise need the sums of squared gradients
 
 // Factors of one tree, which the host computes.
@@ -57,16 +59,18 @@ struct Member {
     int32_t* drawn_integer_weight;  // (stride), with subsampling
     uint8_t* leaf;  // (stride): leaf of each row in the finished tree
     uint8_t* sample_bins;  // (columns, sample_stride): of the rows that choose the splits; `bins` if all rows do
-    int8_t* integers;  // (outputs, sample_stride): rounded gradients
+    int8_t* integers;  // (outputs, sample_stride): rounded gradients; packed: (sample_stride, 4), with the weight of 16 bits
     int32_t* sample_weight;  // (sample_stride): integer weights; null: 1
-    uint8_t* sample_leaf;  // (2, sample_stride): of a growing tree
+    uint8_t* sample_leaf;  // (2, sample_stride): of a growing tree, at even and odd levels
     uint64_t sample_stride;
     uint64_t sample_capacity;
     uint64_t* drawn;  // number of rows in the sample
     int32_t* largest;  // (2, outputs): bits of the largest gradients of even and odd trees
     int64_t* squares;  // (outputs): sums of squared integer gradients
     uint64_t* best;  // (depth): the best split of each level, see splits.cuh
-    int32_t* histograms;  // (columns, leaves, lanes, cells); null if one block sums all rows of a column
+    uint32_t* histograms;  // (columns, leaves, planes, cells) of the blocks that share a column; null if there is only one
+    uint32_t* parents;  // (2, columns, leaves / 4, planes, cells): prefix sums of even and odd levels; null without subtraction
+    uint8_t* right_is_lighter;  // (2, columns, leaves / 2): of the two sides of each leaf at the column's best split
     uint32_t* arrived;  // (columns + 2): blocks that have finished a column, the leaf sums, and the losses
     int64_t* sums;  // (2, leaves, lanes): leaf sums of even and odd trees
     float* leaf_steps;  // (outputs, leaves): leaf values in the units of the stored scores
@@ -112,9 +116,10 @@ struct Chains {
     const Member* members;
     int32_t* upcoming;  // number of the tree that begins next
     int32_t* current;  // number of the tree that is being grown
-    int32_t* histograms;  // (blocks, leaves_per_pass, lanes, cells): where they do not fit shared memory; otherwise null
+    uint32_t* histograms;  // (blocks, leaves_per_pass, planes, cells): where they do not fit shared memory; otherwise null
     int32_t depth;
-    int32_t cells;  // per feature in a histogram
+    int32_t cells;  // per feature in a histogram, a multiple of four
+    int32_t subtracts;  // whether of two sibling leaves only the lighter one is summed
     int32_t leaves_per_pass;  // of a level, that fit the memory of a block
     int32_t row_tiles;  // blocks that share the rows of a column
     int32_t given;  // number of trees that are not grown

@@ -7,6 +7,17 @@
 #define EPIBOOST_KERNEL extern "C" __global__ void
 #endif
 
+// Most threads of a block, and how many blocks a multiprocessor should hold: the compiler limits the registers to that.
+#if !defined(EPIBOOST_ROW_BLOCKS)
+#define EPIBOOST_ROW_BLOCKS 4
+#endif
+#if !defined(EPIBOOST_LEVEL_THREADS)
+#define EPIBOOST_LEVEL_THREADS 512
+#endif
+#if !defined(EPIBOOST_LEVEL_BLOCKS)
+#define EPIBOOST_LEVEL_BLOCKS 2
+#endif
+
 namespace epiboost::cuda {
 
 constexpr unsigned warp_size = 32;

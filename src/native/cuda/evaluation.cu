@@ -26,7 +26,7 @@ inline double row_loss(const Member& member, float decay, std::size_t row) {
 EPIBOOST_KERNEL evaluate_rows(const epiboost::cuda::Chains chains) {
     using namespace epiboost;
     using namespace epiboost::cuda;
-    const Member& member = chains.members[blockIdx.y];
+    const Member member = chains.members[blockIdx.y];
     if (!member.evaluation_bins) return;
     const int tree = *chains.current;
     const Step step = member.steps[tree];

@@ -19,6 +19,18 @@ inline std::uint32_t key_of(const Member& member, std::size_t row) {
     return member.key ? member.key[row] : static_cast<std::uint32_t>(row);
 }
 
+// Keys of the random numbers of each pair of outputs, computed once per block. The block synchronises.
+inline const NoiseKey* output_keys(const Member& member, int tree, Purpose purpose) {
+    __shared__ std::uint32_t parts[outputs + 1][2];
+    for (int pair = static_cast<int>(threadIdx.x); pair < (outputs + 1) / 2; pair += static_cast<int>(blockDim.x)) {
+        const NoiseKey key(member.seed, static_cast<std::uint64_t>(tree), purpose, static_cast<std::uint64_t>(pair));
+        parts[pair][0] = key.first;
+        parts[pair][1] = key.second;
+    }
+    __syncthreads();
+    return reinterpret_cast<const NoiseKey*>(parts);
+}
+
 // Adds the values of the previous tree to the scores of a row. `step` is that of the previous tree.
 inline void update_row(const Chains& chains, const Member& member, const Step& step, bool trained_on_rows, std::size_t row) {
     const int leaf = member.leaf[row];
@@ -78,14 +90,13 @@ struct RowScores {
 
 // Weighted gradients of one row with noise. `store(k, value)` takes them.
 template <class Store>
-void add_noise(const Member& member, int tree, std::size_t row, float weight, float root, int output, const float* raw,
+void add_noise(const Member& member, const NoiseKey* keys, std::size_t row, float weight, float root, int output, const float* raw,
                const float* noise_scale, int count, const Store& store) {
     float noise[2] = {0.0f, 0.0f};
     if (member.noise > 0.0f) {
-        const NoiseKey noise_key(member.seed, static_cast<std::uint64_t>(tree), Purpose::langevin, output / 2);
         float even;
         float odd;
-        normal_pair(noise_key, key_of(member, row), even, odd);
+        normal_pair(keys[output / 2], key_of(member, row), even, odd);
         const float size = root * member.noise;
         noise[0] = size * even;
         noise[1] = size * odd;
@@ -95,7 +106,7 @@ void add_noise(const Member& member, int tree, std::size_t row, float weight, fl
 
 // Computes the gradients of one row.
 template <class Store>
-void row_gradients(const Member& member, const Step& step, int tree, std::size_t row, const Store& store) {
+void row_gradients(const Member& member, const Step& step, const NoiseKey* keys, std::size_t row, const Store& store) {
     const RowScores scores{member, step.decay, row};
     const float y = member.y[row];
     const float weight = weight_of(member, row);
@@ -108,11 +119,11 @@ void row_gradients(const Member& member, const Step& step, int tree, std::size_t
         const NormalGradient gradient = normal_gradient(mean, scores(1), guarded, y);
         const float raw[2] = {gradient.mean, gradient.scale};
         const float noise_scale[2] = {gradient.mean_noise, gradient.scale_noise};
-        add_noise(member, tree, row, weight, root, 0, raw, noise_scale, 2, store);
+        add_noise(member, keys, row, weight, root, 0, raw, noise_scale, 2, store);
     } else if constexpr (objective == Objective::bernoulli) {
         const float raw[1] = {bernoulli_gradient(scores(0), y)};
         const float noise_scale[1] = {1.0f};
-        add_noise(member, tree, row, weight, root, 0, raw, noise_scale, 1, store);
+        add_noise(member, keys, row, weight, root, 0, raw, noise_scale, 1, store);
     } else {
         float top = scores(0);
         for (int k = 1; k < outputs; ++k) {
@@ -126,7 +137,7 @@ void row_gradients(const Member& member, const Step& step, int tree, std::size_t
             const int count = k + 1 < outputs ? 2 : 1;
             float raw[2] = {0.0f, 0.0f};
             for (int i = 0; i < count; ++i) raw[i] = categorical_gradient(exponential(scores(k + i) - top), sum, k + i, y);
-            add_noise(member, tree, row, weight, root, k, raw, noise_scale, count, store);
+            add_noise(member, keys, row, weight, root, k, raw, noise_scale, count, store);
         }
     }
 }
@@ -141,16 +152,16 @@ inline void reset_tree(const Chains& chains, const Member& member) {
 }  // namespace epiboost::cuda
 
 // Grid: (blocks of rows, chains).
-EPIBOOST_KERNEL compute_gradients(const epiboost::cuda::Chains chains) {
+EPIBOOST_KERNEL __launch_bounds__(256, EPIBOOST_ROW_BLOCKS) compute_gradients(const epiboost::cuda::Chains chains) {
     using namespace epiboost;
     using namespace epiboost::cuda;
-    const Member& member = chains.members[blockIdx.y];
+    const Member member = chains.members[blockIdx.y];
     const int tree = *chains.upcoming;
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) *chains.current = tree;
     if (blockIdx.x == 0) reset_tree(chains, member);
     __shared__ std::int32_t largest[outputs];
     clear(largest, outputs);
-    __syncthreads();
+    const NoiseKey* keys = output_keys(member, tree, Purpose::langevin);
     const Step step = member.steps[tree];
     const Step previous = member.steps[tree > 0 ? tree - 1 : 0];
     const bool trained_on_rows = *member.own_values != 0;
@@ -158,7 +169,7 @@ EPIBOOST_KERNEL compute_gradients(const epiboost::cuda::Chains chains) {
         if (tree > 0) update_row(chains, member, previous, trained_on_rows, row);
         if (step.factor != 1.0f) rescale_row(member, step.factor, row);
         if (member.subsamples) draw_weight(member, tree, row);
-        row_gradients(member, step, tree, row, [&](int k, float value) {
+        row_gradients(member, step, keys, row, [&](int k, float value) {
             member.gradients[k * member.stride + row] = value;
             const std::int32_t bits = std::bit_cast<std::int32_t>(value) & 0x7fffffff;
             if (bits > largest[k]) atomicMax(&largest[k], bits);

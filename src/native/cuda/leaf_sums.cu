@@ -44,26 +44,23 @@ inline long long fixed_lane(const Member& member, int lane, float scale, std::si
     return round_to_nearest<std::int32_t>(value * scale);
 }
 
-// Numbers below 2^30 are added as two halves of 16 bits, which 32-bit sums of up to 2^16 rows hold: additions of 64 bits in
-// shared memory are slow.
-struct HalfSums {
-    std::int32_t* high;
-    std::uint32_t* low;
+// Sums of 64 bits in shared memory, in two halves.
+struct SharedSums {
+    std::uint32_t* lower;
+    std::uint32_t* upper;
 
-    HalfSums(int size, int copy) {
-        auto* memory = reinterpret_cast<std::int32_t*>(shared_memory()) + 2 * static_cast<std::size_t>(size) * copy;
-        high = memory;
-        low = reinterpret_cast<std::uint32_t*>(memory + size);
+    SharedSums(int size, int copy) {
+        lower = reinterpret_cast<std::uint32_t*>(shared_memory()) + 2 * static_cast<std::size_t>(size) * copy;
+        upper = lower + size;
     }
 
-    void add(int at, int value) const {
-        atomicAdd(low + at, static_cast<std::uint32_t>(value) & 0xffffu);
-        atomicAdd(high + at, value >> 16);
+    void add(int at, long long value) const {
+        add_in_halves(lower + at, upper + at, static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32));
     }
-    long long sum(int at) const { return static_cast<long long>(high[at]) * 65536 + static_cast<long long>(low[at]); }
+    long long sum(int at) const {
+        return static_cast<long long>(static_cast<unsigned long long>(upper[at]) << 32 | static_cast<unsigned long long>(lower[at]));
+    }
 };
-
-constexpr std::size_t max_half_rows = 1 << 15;  // that one block adds between two flushes
 
 // Computes leaf values from the sums; one block per chain.
 inline void compute_values(const Chains& chains, const Member& member, int tree) {
@@ -107,10 +104,10 @@ inline void compute_values(const Chains& chains, const Member& member, int tree)
 }  // namespace epiboost::cuda
 
 // Grid: (blocks of rows, chains).
-EPIBOOST_KERNEL sum_leaves(const epiboost::cuda::Chains chains) {
+EPIBOOST_KERNEL __launch_bounds__(256, EPIBOOST_ROW_BLOCKS) sum_leaves(const epiboost::cuda::Chains chains) {
     using namespace epiboost;
     using namespace epiboost::cuda;
-    const Member& member = chains.members[blockIdx.y];
+    const Member member = chains.members[blockIdx.y];
     const int tree = *chains.current;
     const int leaves = 1 << chains.depth;
     const int size = leaves * lanes;
@@ -122,9 +119,8 @@ EPIBOOST_KERNEL sum_leaves(const epiboost::cuda::Chains chains) {
     }
     __shared__ TreeSplits splits;
     read_splits(chains, member, tree, member.bins, member.stride, splits);
-    const bool in_halves = chains.sum_copies > 0 && member.spare_bits == 0;
-    const int copies = in_halves ? chains.sum_copies : 0;
-    const HalfSums own(size, copies > 0 ? static_cast<int>(threadIdx.x / warp_size) % copies : 0);
+    const int copies = chains.sum_copies;
+    const SharedSums own(size, copies > 0 ? static_cast<int>(threadIdx.x / warp_size) % copies : 0);
     clear(reinterpret_cast<std::int32_t*>(shared_memory()), static_cast<std::size_t>(2 * size * copies));
     __syncthreads();
     float scale[outputs <= 4 ? lanes : 1];
@@ -136,8 +132,8 @@ EPIBOOST_KERNEL sum_leaves(const epiboost::cuda::Chains chains) {
         member.leaf[row] = static_cast<std::uint8_t>(leaf);
         for (int k = 0; k < lanes; ++k) {
             const long long fixed = fixed_lane(member, k, outputs <= 4 ? scale[k % (outputs <= 4 ? lanes : 1)] : lane_scale(member, tree, k), row);
-            if (in_halves) {
-                own.add(leaf * lanes + k, static_cast<int>(fixed));
+            if (copies > 0) {
+                own.add(leaf * lanes + k, fixed);
             } else {
                 add_to(sums + leaf * lanes + k, fixed);
             }
@@ -146,7 +142,7 @@ EPIBOOST_KERNEL sum_leaves(const epiboost::cuda::Chains chains) {
     __syncthreads();
     for (int at = static_cast<int>(threadIdx.x); at < size && copies > 0; at += static_cast<int>(blockDim.x)) {
         long long sum = 0;
-        for (int copy = 0; copy < copies; ++copy) sum += HalfSums(size, copy).sum(at);
+        for (int copy = 0; copy < copies; ++copy) sum += SharedSums(size, copy).sum(at);
         if (sum != 0) add_to(sums + at, sum);
     }
     if (is_last_block(member.arrived + member.columns, gridDim.x)) compute_values(chains, member, tree);

@@ -1,5 +1,8 @@
 // One level of the trees of all chains: every block takes one column of one chain, or a part of its rows, and finds the best
 // threshold of the column for all leaves of the level. Histograms stay in the block's memory.
+//
+// Of two sibling leaves only the lighter one is summed from rows; the other has the prefix sums of the parent without those of its
+// sibling. Where the leaves of a level do not fit the memory of a block, all are summed, some at a time.
 #pragma once
 
 #include "cuda/allowed_columns.cuh"
@@ -11,119 +14,179 @@
 
 namespace epiboost::cuda {
 
-// One block's place in the grid.
+// One block's place in the grid, and the memory of its column.
 struct LevelBlock {
+    const Chains& chains;
     const Member& member;
-    int tree;
     int level;
     int column;
     int tile;  // of the rows
 
-    std::size_t sampled() const {
+    int leaf_size() const { return planes * chains.cells; }
+    bool subtracts() const { return chains.subtracts && level > 0; }
+
+    // Rows of this tile of the sample.
+    HistogramPart part() const {
         const std::uint64_t drawn = *member.drawn;
-        return drawn < member.sample_capacity ? drawn : member.sample_capacity;
+        const std::size_t sampled = drawn < member.sample_capacity ? drawn : member.sample_capacity;
+        const std::size_t tiles = static_cast<std::size_t>(chains.row_tiles);
+        const std::size_t share = (sampled / tiles + rows_at_once) / rows_at_once * rows_at_once;
+        const std::size_t first = static_cast<std::size_t>(tile) * share;
+        return {0, 0, first, first + share < sampled ? first + share : sampled};
     }
-    std::size_t tile_rows(int tiles) const {
-        const std::size_t share = (sampled() + static_cast<std::size_t>(tiles) - 1) / static_cast<std::size_t>(tiles);
-        return (share + rows_at_once - 1) / rows_at_once * rows_at_once;
-    }
+
     const std::uint8_t* bins_of(int other) const { return member.sample_bins + other * member.sample_stride; }
     std::uint8_t* leaves_at(int of_level) const { return member.sample_leaf + of_level % 2 * member.sample_stride; }
+    const std::uint8_t* leaves() const { return leaves_at(level > 0 ? level - 1 : 0); }
+
+    LastSplit last_split() const {
+        if (level == 0) return {nullptr, 255, 0};
+        const FoundSplit split = unpack_split(member.best[level - 1]);
+        return {bins_of(split.feature), split.threshold, 1 << (level - 1)};
+    }
+
+    // Prefix sums of the column's leaves at a level.
+    std::uint32_t* prefix_sums(int of_level) const {
+        if (!chains.subtracts || of_level + 1 >= chains.depth) return nullptr;
+        const int leaves = chains.depth > 1 ? 1 << (chains.depth - 2) : 1;
+        const std::size_t number = static_cast<std::size_t>(of_level % 2) * member.columns + column;
+        return member.parents + number * leaves * leaf_size();
+    }
+
+    // Comparisons of the sides of a column's best split at a level.
+    std::uint8_t* comparisons(int of_level, int of_column) const {
+        const int leaves = 1 << (chains.depth - 1);
+        return member.right_is_lighter + (static_cast<std::size_t>(of_level % 2) * member.columns + of_column) * leaves;
+    }
+
+    std::uint32_t* shared_by_tiles() const {
+        return member.histograms + (static_cast<std::size_t>(column) << (chains.depth - 1)) * leaf_size();
+    }
 };
 
-// Adds a block's histograms to those that the tiles of a column share, or takes these and leaves zeros.
-inline void flush(const std::int32_t* own, std::int32_t* shared, std::size_t size) {
-    for (std::size_t i = threadIdx.x; i < size; i += blockDim.x) {
-        if (own[i] != 0) atomicAdd(shared + i, own[i]);
+// Reads which child of each leaf is summed. Without a split all rows are on the left.
+inline void read_comparisons(const LevelBlock& block, std::uint8_t* right_is_lighter) {
+    const std::uint64_t best = block.member.best[block.level - 1];
+    const std::uint8_t* found = block.comparisons(block.level - 1, unpack_split(best).feature);
+    for (int leaf = static_cast<int>(threadIdx.x); leaf < 1 << (block.level - 1); leaf += static_cast<int>(blockDim.x)) {
+        right_is_lighter[leaf] = best == 0 ? 1 : found[leaf];
     }
 }
 
-inline void take(std::int32_t* shared, std::int32_t* own, std::size_t size) {
+// Adds a block's histograms to those that the tiles of a column share.
+inline void flush(const std::uint32_t* own, std::uint32_t* shared, std::size_t size, int cells) {
     for (std::size_t i = threadIdx.x; i < size; i += blockDim.x) {
-        own[i] = atomicExch(shared + i, 0);
+        if constexpr (packs) {
+            const std::size_t at = i / cells * 2 * cells + i % cells;
+            if (i < size / 2 && (own[at] | own[at + cells]) != 0) add_in_halves(shared + at, shared + at + cells, own[at], own[at + cells]);
+        } else if (own[i] != 0) {
+            atomicAdd(shared + i, own[i]);
+        }
     }
+}
+
+// Takes the sums of all tiles and leaves zeros.
+inline void take(std::uint32_t* shared, std::uint32_t* own, std::size_t size) {
+    for (std::size_t i = threadIdx.x; i < size; i += blockDim.x) own[i] = atomicExch(shared + i, 0u);
 }
 
 }  // namespace epiboost::cuda
 
-// Grid: (columns * tiles of rows, chains).
-EPIBOOST_KERNEL find_split(const epiboost::cuda::Chains chains, const int level) {
+// Grid: ((columns + 1) * tiles of rows, chains). The blocks of the last column move rows to their new leaves.
+EPIBOOST_KERNEL __launch_bounds__(EPIBOOST_LEVEL_THREADS, EPIBOOST_LEVEL_BLOCKS) find_split(const epiboost::cuda::Chains chains, const int level) {
     using namespace epiboost;
     using namespace epiboost::cuda;
-    const Member& member = chains.members[blockIdx.y];
+    const Member member = chains.members[blockIdx.y];
     const int tiles = chains.row_tiles;
-    const LevelBlock block{member, *chains.current, level, static_cast<int>(blockIdx.x) / tiles, static_cast<int>(blockIdx.x) % tiles};
-    if (block.column >= member.columns) return;
-
-    const std::uint8_t* split_column = nullptr;
-    FoundSplit split{0, 255};
-    const std::uint8_t* leaves = block.leaves_at(level);
-    const int added = level > 0 ? 1 << (level - 1) : 0;
-    HistogramPart part{0, 0, block.tile * block.tile_rows(tiles), 0};
-    part.end_row = part.first_row + block.tile_rows(tiles);
-    if (part.end_row > block.sampled()) part.end_row = block.sampled();
-    if (level > 0) {
-        split = unpack_split(member.best[level - 1]);
-        split_column = block.bins_of(split.feature);
-        leaves = block.leaves_at(level - 1);
-        if (block.column == 0) move_rows(leaves, split_column, split.threshold, added, part, block.leaves_at(level));
-    }
-    if (!is_drawn_column(chains, member, block.tree, block.column) || !may_interact(chains, member, level, block.column)) return;
+    const int tree = *chains.current;
+    const int column = static_cast<int>(blockIdx.x) / tiles;
+    const LevelBlock block{chains, member, level, column, static_cast<int>(blockIdx.x) % tiles};
+    HistogramPart part = block.part();
+    const LastSplit split = block.last_split();
+    if (column == member.columns && level > 0 && level + 1 < chains.depth) move_rows(block.leaves(), split, part, block.leaves_at(level));
+    if (column >= member.columns) return;
+    const int lowest = member.lowest[column];
+    const int highest = member.highest[column];
+    if (lowest >= highest) return;
+    if (!is_drawn_column(chains, member, tree, column) || !may_interact(chains, member, level, column)) return;
 
     __shared__ float scores[256];
     __shared__ float squared_units[outputs];
+    __shared__ float deviation;
+    __shared__ std::uint8_t right_is_lighter[max_leaves + 1];
+    __shared__ std::uint64_t best;
+    __shared__ LeafTotalsOfLevel totals;
     const int cells = chains.cells;
+    const int leaf_size = block.leaf_size();
     const int leaf_count = 1 << level;
-    const std::size_t leaf_size = static_cast<std::size_t>(lanes) * cells;
-    auto* histogram = reinterpret_cast<std::int32_t*>(shared_memory());
+    const bool subtracts = block.subtracts();
+    const std::uint32_t* parents = subtracts ? block.prefix_sums(level - 1) : nullptr;
+    std::uint32_t* children = block.prefix_sums(level);
+    auto* histogram = reinterpret_cast<std::uint32_t*>(shared_memory());
     if (chains.histograms) {
         const std::size_t number = static_cast<std::size_t>(blockIdx.y) * gridDim.x + blockIdx.x;
         histogram = chains.histograms + number * chains.leaves_per_pass * leaf_size;
     }
-    std::int32_t* of_tiles = member.histograms ? member.histograms + (static_cast<std::size_t>(block.column) << (chains.depth - 1)) * leaf_size : nullptr;
-    const int lowest = member.lowest[block.column];
-    const int highest = member.highest[block.column];
-    if (lowest >= highest) return;
-    for (int threshold = static_cast<int>(threadIdx.x); threshold <= highest; threshold += static_cast<int>(blockDim.x)) scores[threshold] = 0.0f;
-    for (int k = static_cast<int>(threadIdx.x); k < outputs; k += blockDim.x) squared_units[k] = squared_unit(member, block.tree, k);
+    for (int threshold = static_cast<int>(threadIdx.x); threshold <= highest; threshold += static_cast<int>(blockDim.x)) {
+        scores[threshold] = 0.0f;
+    }
+    for (int k = static_cast<int>(threadIdx.x); k < outputs; k += static_cast<int>(blockDim.x)) squared_units[k] = squared_unit(member, tree, k);
+    if (subtracts) read_comparisons(block, right_is_lighter);
     const Units units{squared_units, member.weight_unit, member.split_l2};
 
+    const auto sums_of = [&](int leaf) -> LeafSums {
+        if (!subtracts) return {histogram + leaf * leaf_size, nullptr, false};
+        const int half = leaf_count / 2;
+        const int slot = leaf < half ? leaf : leaf - half;
+        return {histogram + slot * leaf_size, parents + slot * leaf_size, (right_is_lighter[slot] != 0) != (leaf >= half)};
+    };
     const auto score_part = [&] {
-        scan(histogram, part.leaf_count, cells, highest + 1);
+        const int leaves = subtracts ? leaf_count : part.slots;
+        scan(histogram, part.slots, cells);
         __syncthreads();
-        add_leaves(member, histogram, part.leaf_count, cells, highest, units, scores);
+        totals.read(sums_of, leaves, cells, highest);
+        __syncthreads();
+        add_leaves(member, sums_of, totals, leaves, cells, highest, units, children, scores);
         __syncthreads();
     };
     const auto for_each_part = [&](const auto& work) {
-        for (part.first_leaf = 0; part.first_leaf < leaf_count; part.first_leaf += chains.leaves_per_pass) {
-            const int rest = leaf_count - part.first_leaf;
-            part.leaf_count = rest < chains.leaves_per_pass ? rest : chains.leaves_per_pass;
-            work(part.leaf_count * leaf_size, part.first_leaf * leaf_size);
+        const int slots = subtracts ? leaf_count / 2 : leaf_count;
+        for (part.first_leaf = 0; part.first_leaf < slots; part.first_leaf += chains.leaves_per_pass) {
+            const int rest = slots - part.first_leaf;
+            part.slots = rest < chains.leaves_per_pass ? rest : chains.leaves_per_pass;
+            work(static_cast<std::size_t>(part.slots * leaf_size), part.first_leaf * leaf_size);
         }
     };
-    for_each_part([&](std::size_t size, std::size_t first) {
+    for_each_part([&](std::size_t size, int first) {
         clear(histogram, size);
         __syncthreads();
-        add_rows(member, block.bins_of(block.column), leaves, split_column, split.threshold, added, part, cells, histogram);
+        if (subtracts) {
+            add_rows<true>(member, block.bins_of(column), block.leaves(), split, right_is_lighter, part, cells, histogram);
+        } else {
+            add_rows<false>(member, block.bins_of(column), block.leaves(), split, right_is_lighter, part, cells, histogram);
+        }
         __syncthreads();
         if (tiles == 1) {
             score_part();
         } else {
-            flush(histogram, of_tiles + first, size);
+            flush(histogram, block.shared_by_tiles() + first, size, cells);
             __syncthreads();
         }
     });
     if (tiles > 1) {
-        if (!is_last_block(member.arrived + block.column, static_cast<std::uint32_t>(tiles))) return;
-        for_each_part([&](std::size_t size, std::size_t first) {
-            take(of_tiles + first, histogram, size);
+        if (!is_last_block(member.arrived + column, static_cast<std::uint32_t>(tiles))) return;
+        for_each_part([&](std::size_t size, int first) {
+            take(block.shared_by_tiles() + first, histogram, size);
             __syncthreads();
             score_part();
         });
     }
-    const float deviation = score_deviation(member, block.tree, squared_units);
-    const std::uint64_t best = best_threshold(member, block.tree, level, block.column, lowest, highest, deviation, scores);
-    if (threadIdx.x == 0 && best != 0) {
-        atomicMax(reinterpret_cast<unsigned long long*>(member.best + level), static_cast<unsigned long long>(best));
-    }
+    if (threadIdx.x == 0) deviation = score_deviation(member, tree, squared_units);
+    __syncthreads();
+    const std::uint64_t found = best_threshold(member, tree, level, column, lowest, highest, deviation, scores);
+    if (threadIdx.x == 0) best = found;
+    __syncthreads();
+    if (best == 0) return;
+    if (children) compare_sides(sums_of, leaf_count, cells, highest, unpack_split(best).threshold, block.comparisons(level, column));
+    if (threadIdx.x == 0) atomicMax(reinterpret_cast<unsigned long long*>(member.best + level), static_cast<unsigned long long>(best));
 }

@@ -10,22 +10,44 @@
 
 namespace epiboost::cuda {
 
-// Rounds the gradients of a row; `store(k, integer)` takes them.
-template <class Store>
-void round_row(const Member& member, int tree, std::size_t row, const Store& store) {
-    std::uint32_t bits = 0;
-    for (int k = 0; k < outputs; ++k) {
-        if (k % 2 == 0) {
-            bits = NoiseKey(member.seed, static_cast<std::uint64_t>(tree), Purpose::rounding, k / 2).bits(key_of(member, row));
-        }
-        const float largest = std::bit_cast<float>(member.largest[tree % 2 * outputs + k]);
-        const float level = 1.0f / gradient_unit(largest, member.largest_level);
-        store(k, round_gradient(member.gradients[k * member.stride + row], level, bits, k % 2 ? 16 : 0));
+// What the rows of a block share when they are rounded.
+struct Rounding {
+    const NoiseKey* keys;  // of each pair of outputs
+    const float* levels;   // 1 / unit of each output
+};
+
+inline Rounding rounding_of(const Member& member, int tree) {
+    __shared__ float levels[outputs];
+    for (int k = static_cast<int>(threadIdx.x); k < outputs; k += static_cast<int>(blockDim.x)) {
+        levels[k] = 1.0f / gradient_unit(std::bit_cast<float>(member.largest[tree % 2 * outputs + k]), member.largest_level);
     }
+    return {output_keys(member, tree, Purpose::rounding), levels};
 }
 
-inline bool is_drawn(const Member& member, int tree, std::size_t row) {
-    const NoiseKey noise_key(member.seed, static_cast<std::uint64_t>(tree), Purpose::structure, 0);
+// Rounds the gradients of a row and writes them to a place of the sample. `add(k, integer)` takes them too.
+template <class Add>
+void round_row(const Member& member, const Rounding& rounding, std::size_t row, std::size_t place, std::int32_t weight, const Add& add) {
+    std::uint32_t bits = 0;
+    std::uint32_t packed = static_cast<std::uint32_t>(weight) << 16;
+    for (int k = 0; k < outputs; ++k) {
+        if (k % 2 == 0) bits = rounding.keys[k / 2].bits(key_of(member, row));
+        const std::int32_t integer = round_gradient(member.gradients[k * member.stride + row], rounding.levels[k], bits, k % 2 ? 16 : 0);
+        add(k, integer);
+        if constexpr (packs) {
+            packed |= (static_cast<std::uint32_t>(integer) & 255u) << 8 * k;
+        } else {
+            member.integers[k * member.sample_stride + place] = static_cast<std::int8_t>(integer);
+        }
+    }
+    if constexpr (packs) reinterpret_cast<std::uint32_t*>(member.integers)[place] = packed;
+}
+
+inline std::int32_t integer_weight_of(const Member& member, std::size_t row) {
+    const std::int32_t* weights = member.subsamples ? member.drawn_integer_weight : member.integer_weight;
+    return weights ? weights[row] : 1;
+}
+
+inline bool is_drawn(const Member& member, const NoiseKey& noise_key, std::size_t row) {
     return weight_of(member, row) > 0.0f && noise_key.bits(key_of(member, row)) < member.structure_limit;
 }
 
@@ -55,19 +77,17 @@ struct Squares {
 };
 
 // Rows of weight zero choose no splits where rows are drawn by subsampling; otherwise all do.
-inline void round_all_rows(const Member& member, int tree, Squares& squares) {
+inline void round_all_rows(const Member& member, const Rounding& rounding, Squares& squares) {
     for (std::size_t row = first_row(); row < member.rows; row += row_step()) {
-        round_row(member, tree, row, [&](int k, int value) {
-            member.integers[k * member.sample_stride + row] = static_cast<std::int8_t>(value);
-            squares.add(k, value);
-        });
+        round_row(member, rounding, row, row, integer_weight_of(member, row), [&](int k, int value) { squares.add(k, value); });
         member.sample_leaf[row] = member.subsamples && !(member.drawn_weight[row] > 0.0f) ? no_leaf : 0;
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) *member.drawn = member.rows;
 }
 
 // Each block lists the rows that it draws and copies them to the end of the sample.
-inline void draw_rows(const Member& member, int tree, Squares& squares) {
+inline void draw_rows(const Member& member, const Rounding& rounding, int tree, Squares& squares) {
+    const NoiseKey noise_key(member.seed, static_cast<std::uint64_t>(tree), Purpose::structure, 0);
     auto* listed = reinterpret_cast<std::uint64_t*>(shared_memory());  // one entry per thread
     __shared__ std::uint32_t count;
     __shared__ std::uint64_t position;
@@ -75,7 +95,7 @@ inline void draw_rows(const Member& member, int tree, Squares& squares) {
         if (threadIdx.x == 0) count = 0;
         __syncthreads();
         const std::size_t row = begin + threadIdx.x;
-        if (row < member.rows && is_drawn(member, tree, row)) listed[atomicAdd(&count, 1u)] = row;
+        if (row < member.rows && is_drawn(member, noise_key, row)) listed[atomicAdd(&count, 1u)] = row;
         __syncthreads();
         if (threadIdx.x == 0) {
             position = atomicAdd(reinterpret_cast<unsigned long long*>(member.drawn), static_cast<unsigned long long>(count));
@@ -91,14 +111,9 @@ inline void draw_rows(const Member& member, int tree, Squares& squares) {
         if (threadIdx.x < copied) {
             const std::size_t from = listed[threadIdx.x];
             const std::size_t at = position + threadIdx.x;
-            round_row(member, tree, from, [&](int k, int value) {
-                member.integers[k * member.sample_stride + at] = static_cast<std::int8_t>(value);
-                squares.add(k, value);
-            });
-            if (member.sample_weight) {
-                const std::int32_t* weights = member.subsamples ? member.drawn_integer_weight : member.integer_weight;
-                member.sample_weight[at] = weights[from];
-            }
+            const std::int32_t weight = integer_weight_of(member, from);
+            round_row(member, rounding, from, at, weight, [&](int k, int value) { squares.add(k, value); });
+            if (!packs && member.sample_weight) member.sample_weight[at] = weight;
             member.sample_leaf[at] = 0;
         }
         __syncthreads();
@@ -108,15 +123,16 @@ inline void draw_rows(const Member& member, int tree, Squares& squares) {
 }  // namespace epiboost::cuda
 
 // Grid: (blocks of rows, chains).
-EPIBOOST_KERNEL prepare_sample(const epiboost::cuda::Chains chains) {
+EPIBOOST_KERNEL __launch_bounds__(256, EPIBOOST_ROW_BLOCKS) prepare_sample(const epiboost::cuda::Chains chains) {
     using namespace epiboost::cuda;
-    const Member& member = chains.members[blockIdx.y];
+    const Member member = chains.members[blockIdx.y];
     const int tree = *chains.current;
     Squares squares{member.squares};
+    const Rounding rounding = rounding_of(member, tree);
     if (member.samples_structure) {
-        draw_rows(member, tree, squares);
+        draw_rows(member, rounding, tree, squares);
     } else {
-        round_all_rows(member, tree, squares);
+        round_all_rows(member, rounding, squares);
     }
     squares.finish();
 }

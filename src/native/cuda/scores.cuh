@@ -5,6 +5,7 @@
 #include "core/noise.hpp"
 #include "cuda/chains.cuh"
 #include "cuda/device.cuh"
+#include "cuda/histogram.cuh"
 #include "cuda/splits.cuh"
 #include "training/noisy_score.hpp"
 #include "training/rounding.hpp"
@@ -12,15 +13,11 @@
 
 namespace epiboost::cuda {
 
-// Adds the contribution of one leaf to the score of one threshold. `sums` are the leaf's prefix sums, of which the cell `last`
-// has the totals.
-inline float add_leaf(const std::int32_t* sums, int cells, int last, int threshold, const Units& units, float score) {
-    const std::int32_t* weights = sums + outputs * cells;
-    const Inverses inverses(weights[threshold], weights[last], units);
+// Adds the contribution of one leaf to the score of one threshold, from the sums on its left and all sums.
+inline float add_leaf(const SumsAt& left, const SumsAt& all, const Units& units, float score) {
+    const Inverses inverses(left.weight(), all.weight(), units);
     if constexpr (score_lanes == 1) {
-        for (int k = 0; k < outputs; ++k) {
-            score += inverses.score(sums[k * cells + threshold], sums[k * cells + last], units.gradient_squared[k]);
-        }
+        for (int k = 0; k < outputs; ++k) score += inverses.score(left.gradient(k), all.gradient(k), units.gradient_squared[k]);
         return score;
     } else {
         float parts[score_lanes] = {};
@@ -28,7 +25,7 @@ inline float add_leaf(const std::int32_t* sums, int cells, int last, int thresho
             for (int i = 0; i < score_lanes; ++i) {
                 const int k = first + i;
                 if (k >= outputs) break;
-                parts[i] += inverses.score(sums[k * cells + threshold], sums[k * cells + last], units.gradient_squared[k]);
+                parts[i] += inverses.score(left.gradient(k), all.gradient(k), units.gradient_squared[k]);
             }
         }
         for (int half = score_lanes / 2; half >= 4; half /= 2) {
@@ -38,22 +35,37 @@ inline float add_leaf(const std::int32_t* sums, int cells, int last, int thresho
     }
 }
 
-// Adds the leaves of one part of a level to the scores of all thresholds. Leaves without rows add nothing.
-inline void add_leaves(const Member& member, const std::int32_t* histogram, int leaf_count, int cells, int last, const Units& units,
-                       float* scores) {
+constexpr float infinity = std::bit_cast<float>(0x7f800000u);
+
+// Adds leaves to the scores of all thresholds up to `last`, in their order. A leaf without rows adds zero. `sums_of(leaf)` are the
+// prefix sums of a leaf, which are stored at `children` if that is not null.
+template <class SumsOf>
+void add_leaves(const Member& member, const SumsOf& sums_of, const LeafTotalsOfLevel& totals, int leaf_count, int cells, int last,
+                const Units& units, std::uint32_t* children, float* scores) {
     for (int threshold = static_cast<int>(threadIdx.x); threshold <= last; threshold += static_cast<int>(blockDim.x)) {
         float score = scores[threshold];
+#pragma unroll 4
         for (int leaf = 0; leaf < leaf_count; ++leaf) {
-            const std::int32_t* sums = histogram + static_cast<std::size_t>(leaf) * lanes * cells;
-            const std::int32_t all = sums[outputs * cells + last];
-            if (all == 0) continue;
-            score = add_leaf(sums, cells, last, threshold, units, score);
-            if (member.least_weight == 0) continue;
-            const std::int32_t left = sums[outputs * cells + threshold];
-            const std::int32_t lighter = left < all - left ? left : all - left;
-            if (left > 0 && left < all && lighter < member.least_weight) score = -std::bit_cast<float>(0x7f800000u);  // never chosen
+            const LeafSums sums = sums_of(leaf);
+            const SumsAt left(sums, cells, threshold);
+            const SumsAt all = totals.of(sums, leaf, cells, last);
+            if (children) left.store(children + leaf * planes * cells);
+            score = add_leaf(left, all, units, score);
+            const std::int32_t right_weight = all.weight() - left.weight();
+            const std::int32_t lighter = left.weight() < right_weight ? left.weight() : right_weight;
+            if (lighter > 0 && lighter < member.least_weight) score = -infinity;  // never chosen
         }
         scores[threshold] = score;
+    }
+}
+
+// For each leaf, whether the right side of a threshold is the lighter one.
+template <class SumsOf>
+void compare_sides(const SumsOf& sums_of, int leaf_count, int cells, int last, int threshold, std::uint8_t* right_is_lighter) {
+    for (int leaf = static_cast<int>(threadIdx.x); leaf < leaf_count; leaf += static_cast<int>(blockDim.x)) {
+        const LeafSums sums = sums_of(leaf);
+        const std::int32_t left = SumsAt(sums, cells, threshold).weight();
+        right_is_lighter[leaf] = SumsAt(sums, cells, last).weight() - left < left ? 1 : 0;
     }
 }
 
@@ -91,7 +103,7 @@ inline std::uint64_t best_threshold(const Member& member, int tree, int level, i
             normal_pair(key, static_cast<std::uint32_t>(column) * pairs_per_feature + static_cast<std::uint32_t>(threshold / 2), even, odd);
             score = noisy_score(score, deviation, threshold % 2 ? odd : even);
         }
-        if (!(score > -std::bit_cast<float>(0x7f800000u))) continue;  // refused
+        if (!(score > -infinity)) continue;  // refused
         const unsigned long long packed = pack_split(score, column, threshold);
         best = packed > best ? packed : best;
     }

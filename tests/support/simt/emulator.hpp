@@ -17,6 +17,7 @@
 #include "core/standard.hpp"
 
 #define EPIBOOST_KERNEL static void
+#define __launch_bounds__(...)
 #define __shared__ static
 
 namespace emulator {

@@ -31,6 +31,11 @@ class Definitions:
     score_lanes: int
     counts_squares: bool
 
+    @property
+    def packs(self) -> bool:
+        """Whether a cell of a histogram is one word of 64 bits."""
+        return self.outputs == 2 and self.score_lanes == 1  # noqa: PLR2004 (as PackedTwo of the native core)
+
     def macros(self) -> tuple[str, ...]:
         """Return the definitions for a compiler.
 

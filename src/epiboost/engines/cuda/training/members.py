@@ -129,12 +129,12 @@ class MemberBuilder:
     def _sample(self, chain: Chain) -> dict[str, LibraryObject]:
         stride, samples = sample_stride(chain)
         arrays = {
-            "integers": self.backend.zeros((self.shape.outputs, stride), np.int8),
+            "integers": self.backend.zeros((4 if self.shape.packs else self.shape.outputs, stride), np.int8),
             "sample_leaf": self.backend.zeros((2, stride), np.uint8),
         }
         if samples:
             arrays["sample_bins"] = self.backend.zeros((chain.sample.columns, stride), np.uint8)
-            if self.shape.subsamples or "integer_weight" in chain.sample.fields:
+            if not self.shape.packs and (self.shape.subsamples or "integer_weight" in chain.sample.fields):
                 arrays["sample_weight"] = self.backend.zeros(stride, np.int32)
         return arrays
 
@@ -152,8 +152,12 @@ class MemberBuilder:
             "leaf_totals": zeros((shape.leaves, 2), np.float32),
             "own_values": zeros(1, np.int32),
         }
+        columns, leaf = chain.sample.columns, (shape.planes, shape.cells)
         if self.plan.row_tiles > 1:
-            arrays["histograms"] = zeros((chain.sample.columns, max(shape.leaves // 2, 1), lanes, shape.cells), np.int32)
+            arrays["histograms"] = zeros((columns, shape.leaves // 2, *leaf), np.uint32)
+        if self.plan.subtracts:
+            arrays["parents"] = zeros((2, columns, max(shape.leaves // 4, 1), *leaf), np.uint32)
+            arrays["right_is_lighter"] = zeros((2, columns, shape.leaves // 2), np.uint8)
         return arrays
 
     def _add_evaluation(self, rows: DeviceSample, arrays: ChainArrays, fields: dict[str, Any]) -> None:

@@ -2,9 +2,9 @@
 
 Everything here is arithmetic, without a device.
 
->>> shape = Shape(rows=41_157, columns=9, outputs=2, depth=6, cells=255, trees=1000)
->>> plan_launches(shape, members=10, limits=Limits(processors=132, shared_bytes=232_448)).leaves_per_pass
-32
+>>> shape = Shape(rows=41_157, columns=9, outputs=2, depth=6, cells=256, trees=1000, packs=True)
+>>> plan_launches(shape, members=10, limits=Limits(processors=132, shared_bytes=232_448)).subtracts
+True
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,6 @@ BLOCK = 64  # arrays with one entry per row are padded to it, as in core/constan
 _WAVES = 8  # blocks of rows per multiprocessor
 _LEVEL_WAVES = 2  # of blocks that find splits
 _MIN_TILE_ROWS = 4096  # that one block sums into a histogram; with fewer, merging takes longer than summing
-_MAX_HALF_ROWS = 1 << 15  # that one block adds to its leaf sums, as in leaf_sums.cu
 _SUM_BYTES = 32 * 1024  # of shared memory for leaf sums
 _GLOBAL_BYTES = 1 << 28  # for histograms that do not fit shared memory
 _STATIC_BYTES = 8 * 1024  # of shared memory that kernels have without being asked
@@ -30,7 +29,7 @@ class Shape:
     ----------
     rows, columns, outputs, depth, trees : int
     cells : int
-        Bins of the column with the most bins.
+        Cells of a histogram: the bins of the column with the most, rounded up to a multiple of four.
     sample_rows : int
         Upper bound of the rows that choose the splits; 0 for all rows.
     evaluation_rows : int
@@ -41,6 +40,8 @@ class Shape:
     guards_variance, subsamples : bool
     weighs_sample : bool
         Whether drawn rows have weights of their own.
+    packs : bool
+        Whether a cell of a histogram is one word of 64 bits.
     """
 
     rows: int
@@ -56,6 +57,7 @@ class Shape:
     guards_variance: bool = False
     subsamples: bool = False
     weighs_sample: bool = False
+    packs: bool = False
 
     @property
     def leaves(self) -> int:
@@ -63,9 +65,14 @@ class Shape:
         return 1 << self.depth
 
     @property
+    def planes(self) -> int:
+        """Number of 32-bit numbers in a cell of a histogram."""
+        return 2 if self.packs else self.outputs + 1
+
+    @property
     def leaf_bytes(self) -> int:
         """Bytes of the histogram of one leaf and one column."""
-        return (self.outputs + 1) * self.cells * 4
+        return self.planes * self.cells * 4
 
     @property
     def splitting_rows(self) -> int:
@@ -83,6 +90,8 @@ class Plan:
         Launches for a tree that is grown, and for one that is there already.
     leaves_per_pass : int
         Leaves of a level whose histograms are summed at once.
+    subtracts : bool
+        Whether of two sibling leaves only the lighter one is summed.
     row_tiles : int
         Blocks that share the rows of a column.
     sum_copies : int
@@ -94,6 +103,7 @@ class Plan:
     grown: tuple[Launch, ...]
     given: tuple[Launch, ...]
     leaves_per_pass: int
+    subtracts: bool
     row_tiles: int
     sum_copies: int
     global_blocks: int
@@ -114,31 +124,26 @@ def padded(rows: int) -> int:
 
 def plan_launches(shape: Shape, members: int, limits: Limits) -> Plan:
     """Return the launches of one tree of so many chains."""
-    half = shape.leaves // 2
     available = limits.shared_bytes - _STATIC_BYTES - 4 * shape.outputs
     fits = available // shape.leaf_bytes
+    subtracts = fits >= max(shape.leaves // 4, 1)
     tiles = _row_tiles(shape, members, limits)
-    blocks = tiles * shape.columns
+    blocks = tiles * (shape.columns + 1)  # one more moves rows to their new leaves
     global_blocks = 0 if fits else blocks * members
     at_once = fits or max(1, _GLOBAL_BYTES // (global_blocks * shape.leaf_bytes))
-    leaves_per_pass = min(half, at_once)
+    leaves_per_pass = min(shape.leaves // 2, at_once)
     copies = _sum_copies(shape, limits)
-    rows = _row_launches(shape, members, limits, copies)
-    levels = tuple(
-        Launch(
-            "find_split",
-            (blocks, members),
-            limits.level_threads,
-            0 if global_blocks else min(1 << level, leaves_per_pass) * shape.leaf_bytes,
-            level,
-        )
-        for level in range(shape.depth)
-    )
-    gradients, sample, *after = rows
+    levels = []
+    for level in range(shape.depth):
+        slots = 1 << max(level - 1, 0) if subtracts else min(1 << level, leaves_per_pass)
+        shared_bytes = 0 if global_blocks else slots * shape.leaf_bytes
+        levels.append(Launch("find_split", (blocks, members), limits.level_threads, shared_bytes, level))
+    gradients, sample, *after = _row_launches(shape, members, limits, copies)
     return Plan(
         grown=(gradients, sample, *levels, *after),
         given=(gradients, *after),
         leaves_per_pass=leaves_per_pass,
+        subtracts=subtracts,
         row_tiles=tiles,
         sum_copies=copies,
         global_blocks=global_blocks,
@@ -161,7 +166,7 @@ def _row_launches(shape: Shape, members: int, limits: Limits, copies: int) -> tu
     """Return the launches that go through rows: gradients, sample, leaf sums, and the evaluation rows."""
     threads = limits.row_threads
     most = max(1, -(-shape.rows // threads))
-    wanted = max(1, -(-_WAVES * limits.processors // members), -(-shape.rows // _MAX_HALF_ROWS))
+    wanted = -(-_WAVES * limits.processors // members)
     blocks = min(most, wanted)
     sum_bytes = copies * shape.leaves * (shape.outputs + 1) * 8
     launches = [
@@ -180,9 +185,9 @@ def member_bytes(shape: Shape) -> int:
     lanes = shape.outputs + 1
     state = stride * (4 * shape.outputs * 2 + 1 + (4 if shape.guards_variance else 0) + (8 if shape.subsamples else 0))
     drawn = sample * shape.columns if shape.sample_rows else 0
-    splitting = sample * (shape.outputs + 2 + (4 if shape.weighs_sample else 0)) + drawn
+    splitting = sample * ((4 if shape.packs else shape.outputs) + 2 + (4 if shape.weighs_sample else 0)) + drawn
     trees = shape.trees * (3 * shape.depth + 4 * shape.leaves * shape.outputs + 20)
-    leaves = shape.leaves * (16 * lanes + 8 * lanes) + shape.columns * shape.leaves // 2 * shape.leaf_bytes
+    leaves = shape.leaves * 24 * lanes + shape.columns * shape.leaves * (shape.leaf_bytes + 1)
     evaluation = padded(shape.evaluation_rows) * (4 * shape.outputs + 1)
     return state + splitting + trees + leaves + evaluation
 

@@ -107,14 +107,15 @@ class _Training:
         self.go_on = None if rounds is None else round_callback(rounds, tables)
         self.tasks = list(_tasks(tables))
         tables.clear()
-        self.shape = _shape_of(self.tasks)
+        self.definitions = _definitions(self.tasks)
+        self.shape = _shape_of(self.tasks, packs=self.definitions.packs)
         self.total = sum(self.sizes) * self.trees
         self.progress = progress
         self.done = 0
 
     def run(self) -> list[Trees]:
         """Train all chains, in groups if the memory asks for it."""
-        self.backend.compile(_definitions(self.tasks))
+        self.backend.compile(self.definitions)
         groups = self._groups()
         parts = []
         for group in groups:
@@ -180,7 +181,7 @@ class _Group:
 
     def _global_histograms(self) -> LibraryObject | None:
         size = self.plan.global_bytes(self.shape)
-        return self.backend.empty(size // 4, np.int32) if size else None
+        return self.backend.empty(size // 4, np.uint32) if size else None
 
     def _arguments(self) -> AnyArray:
         histograms = self.global_histograms
@@ -193,6 +194,7 @@ class _Group:
             histograms=0 if histograms is None else self.backend.pointer(histograms),
             depth=self.shape.depth,
             cells=self.shape.cells,
+            subtracts=self.plan.subtracts,
             leaves_per_pass=self.plan.leaves_per_pass,
             row_tiles=self.plan.row_tiles,
             given=self.shape.given,
@@ -299,7 +301,7 @@ def _definitions(tasks: Sequence[_Task]) -> Definitions:
     return Definitions(recipe.objective, outputs, lanes, counts_squares)
 
 
-def _shape_of(tasks: Sequence[_Task]) -> Shape:
+def _shape_of(tasks: Sequence[_Task], *, packs: bool) -> Shape:
     """Return the sizes of the largest chain."""
     recipes = [task.table.recipe for task in tasks]
     rows = [(recipe, len(arrays.y)) for task, recipe in zip(tasks, recipes, strict=True) for arrays in task.samples]
@@ -311,7 +313,7 @@ def _shape_of(tasks: Sequence[_Task]) -> Shape:
         columns=max(arrays.bins.shape[1] for task in tasks for arrays in task.samples),
         outputs=len(recipes[0].start),
         depth=recipes[0].depth,
-        cells=max(int(task.table.counts.max()) for task in tasks),
+        cells=-(-max(int(task.table.counts.max()) for task in tasks) // 4) * 4,
         trees=recipes[0].trees,
         sample_rows=max(sampled, default=0),
         evaluation_rows=max((len(rows[1]) for rows in held_out if rows is not None), default=0),
@@ -320,4 +322,5 @@ def _shape_of(tasks: Sequence[_Task]) -> Shape:
         guards_variance=recipes[0].objective == 0 and any(recipe.variance_guard > 0.0 for recipe in recipes),
         subsamples=any(recipe.subsample < 1.0 for recipe in recipes),
         weighs_sample=any((weights.integer != 1).any() for task in tasks for weights in task.weights),
+        packs=packs,
     )
