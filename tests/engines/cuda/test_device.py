@@ -13,6 +13,7 @@ from epiboost.engines.cuda import choice, device
 from epiboost.engines.cuda.device import DeviceError, NoDeviceError
 from epiboost.engines.native import training_on_device
 from epiboost.engines.registry import engine_named
+from tests.support import emulated_cupy
 from tests.support.emulated_gpu import COMPILER, EmulatedGpu
 
 rng = np.random.default_rng(0)
@@ -130,6 +131,7 @@ def emulated(monkeypatch):
         pytest.skip("needs a C++ compiler")
     from epiboost.engines.cuda import training
 
+    emulated_cupy.pretend_a_gpu(monkeypatch)
     used = []
 
     def train(*arguments):
