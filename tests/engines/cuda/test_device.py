@@ -22,7 +22,7 @@ y = X[:, 0] + rng.normal(scale=0.1, size=120)
 SMALL = {"n_members": 2, "n_estimators": 8, "max_depth": 3, "out_of_fold": 0, "random_state": 0}
 
 
-class RuntimeFailure(Exception):
+class RuntimeFailureError(Exception):
     """What CuPy raises."""
 
     def __init__(self, status):
@@ -35,12 +35,12 @@ def cupy_with(status=None, count=1, driver=12040):
 
     def get_device_count():
         if status is not None:
-            raise RuntimeFailure(status)
+            raise RuntimeFailureError(status)
         return count
 
     runtime = SimpleNamespace(
         getDeviceCount=get_device_count,
-        CUDARuntimeError=RuntimeFailure,
+        CUDARuntimeError=RuntimeFailureError,
         driverGetVersion=lambda: driver,
         runtimeGetVersion=lambda: 12090,
     )
@@ -94,7 +94,7 @@ class TestErrors:
 
     def test_an_old_driver_is_named_with_both_versions(self, machine):
         machine(status=35)
-        with pytest.raises(DeviceError, match="supports CUDA 12.4, and the installed CuPy needs 12.9"):
+        with pytest.raises(DeviceError, match=r"supports CUDA 12\.4, and the installed CuPy needs 12\.9"):
             EpiBoostRegressor(device="cuda", **SMALL).fit(X, y)
 
     def test_a_failed_fit_leaves_no_model(self, machine):
@@ -116,7 +116,7 @@ class TestAuto:
 
     def test_a_gpu_that_fails_gives_a_warning(self, machine):
         machine(status=35)
-        with pytest.warns(UserWarning, match="device='auto' uses the CPU, because .* the NVIDIA driver is too old"):
+        with pytest.warns(UserWarning, match=r"device='auto' uses the CPU, because .* the NVIDIA driver is too old"):
             assert not choice.is_gpu_used("auto", pays=True)
 
     def test_a_gpu_is_used_where_it_pays(self, machine):
