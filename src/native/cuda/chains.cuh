@@ -22,6 +22,7 @@ constexpr int lanes = outputs + 1;                        // of a histogram's ce
 constexpr int score_lanes = EPIBOOST_SCORE_LANES;         // in which the CPU sums a score; 1 if one output after the other
 constexpr bool packs = outputs == 2 && score_lanes == 1;  // a cell is one word of 64 bits, as in PackedTwo
 constexpr int planes = packs ? 2 : lanes;                 // of a histogram: arrays of 32-bit numbers, one per cell
+constexpr int columns_at_once = EPIBOOST_COLUMNS;         // whose histograms one block sums
 constexpr bool counts_squares = EPIBOOST_COUNTS_SQUARES;  // whether scores or their noise need the sums of squared gradients
 
 // Factors of one tree, which the host computes.
@@ -122,6 +123,7 @@ struct Chains {
     int32_t subtracts;  // whether of two sibling leaves only the lighter one is summed
     int32_t leaves_per_pass;  // of a level, that fit the memory of a block
     int32_t row_tiles;  // blocks that share the rows of a column
+    int32_t column_groups;  // of columns that one block takes
     int32_t given;  // number of trees that are not grown
     int32_t sum_copies;  // of the leaf sums in shared memory; 0 if they do not fit
     int32_t group_words;

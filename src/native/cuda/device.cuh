@@ -9,7 +9,7 @@
 
 // Most threads of a block, and how many blocks a multiprocessor should hold: the compiler limits the registers to that.
 #if !defined(EPIBOOST_ROW_BLOCKS)
-#define EPIBOOST_ROW_BLOCKS 4
+#define EPIBOOST_ROW_BLOCKS 6
 #endif
 #if !defined(EPIBOOST_LEVEL_THREADS)
 #define EPIBOOST_LEVEL_THREADS 512

@@ -79,16 +79,23 @@ struct FourRows {
     }
 };
 
+// The columns of one block; null for those that the tree may not split.
+struct BlockColumns {
+    const std::uint8_t* bins[columns_at_once];
+};
+
 // Adds the rows of a part. `leaves` are those of the level before. With `Subtracts` only the lighter child of each leaf is summed, in
-// the slot of its parent; otherwise every leaf has a slot.
+// the slot of its parent; otherwise every leaf has a slot. Histograms have the shape (columns, slots, planes, cells).
 template <bool Subtracts>
-void add_rows(const Member& member, const std::uint8_t* column, const std::uint8_t* leaves, const LastSplit& split,
+void add_rows(const Member& member, const BlockColumns& columns, const std::uint8_t* leaves, const LastSplit& split,
               const std::uint8_t* right_is_lighter, const HistogramPart& part, int cells, std::uint32_t* histogram) {
     const int leaf_size = planes * cells;
+    const int column_size = part.slots * leaf_size;
     for (std::size_t row = part.first_row + rows_at_once * threadIdx.x; row < part.end_row; row += rows_at_once * blockDim.x) {
         const std::uint32_t four_leaves = load_four(leaves + row);
-        const std::uint32_t four_bins = load_four(column + row);
         const std::uint32_t four_splits = split.column ? load_four(split.column + row) : 0;
+        std::uint32_t four_bins[columns_at_once];
+        for (int c = 0; c < columns_at_once; ++c) four_bins[c] = columns.bins[c] ? load_four(columns.bins[c] + row) : 0;
         const FourRows rows(member, row);
         for (unsigned i = 0; i < rows_at_once; ++i) {
             int slot = byte_of(four_leaves, i);
@@ -100,7 +107,10 @@ void add_rows(const Member& member, const std::uint8_t* column, const std::uint8
                 slot += (above ? split.added : 0) - part.first_leaf;
                 if (slot < 0 || slot >= part.slots) continue;
             }
-            rows.add(member, row, i, cells, histogram + slot * leaf_size + byte_of(four_bins, i));
+            std::uint32_t* of_leaf = histogram + slot * leaf_size;
+            for (int c = 0; c < columns_at_once; ++c) {
+                if (columns.bins[c]) rows.add(member, row, i, cells, of_leaf + c * column_size + byte_of(four_bins[c], i));
+            }
         }
     }
 }
@@ -248,8 +258,9 @@ class SumsAt {
 
 // The sums of all rows of each leaf; packed ones are read once per block.
 struct LeafTotalsOfLevel {
-    std::uint32_t lower[packs ? max_leaves + 1 : 1];
-    std::uint32_t upper[packs ? max_leaves + 1 : 1];
+    static constexpr int most = 1 << (max_depth - 1);
+    std::uint32_t lower[packs ? most : 1];
+    std::uint32_t upper[packs ? most : 1];
 
     template <class SumsOf>
     void read(const SumsOf& sums_of, int leaf_count, int cells, int last) {

@@ -37,26 +37,23 @@ inline float add_leaf(const SumsAt& left, const SumsAt& all, const Units& units,
 
 constexpr float infinity = std::bit_cast<float>(0x7f800000u);
 
-// Adds leaves to the scores of all thresholds up to `last`, in their order. A leaf without rows adds zero. `sums_of(leaf)` are the
-// prefix sums of a leaf, which are stored at `children` if that is not null.
+// Adds leaves to the score of a threshold, in their order. A leaf without rows adds zero. `sums_of(leaf)` are the prefix sums of a
+// leaf, which are stored at `children` if that is not null.
 template <class SumsOf>
-void add_leaves(const Member& member, const SumsOf& sums_of, const LeafTotalsOfLevel& totals, int leaf_count, int cells, int last,
-                const Units& units, std::uint32_t* children, float* scores) {
-    for (int threshold = static_cast<int>(threadIdx.x); threshold <= last; threshold += static_cast<int>(blockDim.x)) {
-        float score = scores[threshold];
+float add_leaves(const Member& member, const SumsOf& sums_of, const LeafTotalsOfLevel& totals, int leaf_count, int cells, int last,
+                 const Units& units, int threshold, std::uint32_t* children, float score) {
 #pragma unroll 4
-        for (int leaf = 0; leaf < leaf_count; ++leaf) {
-            const LeafSums sums = sums_of(leaf);
-            const SumsAt left(sums, cells, threshold);
-            const SumsAt all = totals.of(sums, leaf, cells, last);
-            if (children) left.store(children + leaf * planes * cells);
-            score = add_leaf(left, all, units, score);
-            const std::int32_t right_weight = all.weight() - left.weight();
-            const std::int32_t lighter = left.weight() < right_weight ? left.weight() : right_weight;
-            if (lighter > 0 && lighter < member.least_weight) score = -infinity;  // never chosen
-        }
-        scores[threshold] = score;
+    for (int leaf = 0; leaf < leaf_count; ++leaf) {
+        const LeafSums sums = sums_of(leaf);
+        const SumsAt left(sums, cells, threshold);
+        const SumsAt all = totals.of(sums, leaf, cells, last);
+        if (children) left.store(children + leaf * planes * cells);
+        score = add_leaf(left, all, units, score);
+        const std::int32_t right_weight = all.weight() - left.weight();
+        const std::int32_t lighter = left.weight() < right_weight ? left.weight() : right_weight;
+        if (lighter > 0 && lighter < member.least_weight) score = -infinity;  // never chosen
     }
+    return score;
 }
 
 // For each leaf, whether the right side of a threshold is the lighter one.
@@ -89,25 +86,16 @@ inline float score_deviation(const Member& member, int tree, const float* square
     return noise * static_cast<float>(std::sqrt(sum / member.rows_for_noise));
 }
 
-// The best of the column's thresholds from `lowest` to before `highest`, packed, in thread 0; 0 if there is none.
-inline std::uint64_t best_threshold(const Member& member, int tree, int level, int column, int lowest, int highest, float deviation,
-                                    const float* scores) {
+// The split at a threshold, packed, with the noise on its score; 0 if it is refused.
+inline std::uint64_t candidate(const NoiseKey& key, int column, int threshold, float deviation, float score) {
     constexpr std::uint32_t pairs_per_feature = 128;
-    const NoiseKey key(member.seed, static_cast<std::uint64_t>(tree), Purpose::split_scores, static_cast<std::uint64_t>(level));
-    unsigned long long best = 0;
-    for (int threshold = lowest + static_cast<int>(threadIdx.x); threshold < highest; threshold += static_cast<int>(blockDim.x)) {
-        float score = scores[threshold];
-        if (deviation > 0.0f) {
-            float even;
-            float odd;
-            normal_pair(key, static_cast<std::uint32_t>(column) * pairs_per_feature + static_cast<std::uint32_t>(threshold / 2), even, odd);
-            score = noisy_score(score, deviation, threshold % 2 ? odd : even);
-        }
-        if (!(score > -infinity)) continue;  // refused
-        const unsigned long long packed = pack_split(score, column, threshold);
-        best = packed > best ? packed : best;
+    if (deviation > 0.0f) {
+        float even;
+        float odd;
+        normal_pair(key, static_cast<std::uint32_t>(column) * pairs_per_feature + static_cast<std::uint32_t>(threshold / 2), even, odd);
+        score = noisy_score(score, deviation, threshold % 2 ? odd : even);
     }
-    return block_max(best);
+    return score > -infinity ? pack_split(score, column, threshold) : 0;
 }
 
 }  // namespace epiboost::cuda

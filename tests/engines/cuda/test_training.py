@@ -35,7 +35,7 @@ def test_bits_do_not_depend_on_the_order_of_threads(name):
 
 
 @pytest.mark.parametrize("name", ["sglb", "classes", "many_classes"])
-@pytest.mark.parametrize("kilobytes", [10, 9])
+@pytest.mark.parametrize("kilobytes", [11, 9])
 def test_histograms_that_do_not_fit_are_summed_in_parts(name, kilobytes):
     assert_same_bits([chain_table(**CASES[name])], emulated(shared_bytes=kilobytes * 1024))
 
@@ -44,6 +44,14 @@ def test_histograms_that_do_not_fit_are_summed_in_parts(name, kilobytes):
 def test_several_blocks_may_share_the_rows_of_a_column(name, monkeypatch):
     monkeypatch.setattr("epiboost.engines.cuda.training.plan._MIN_TILE_ROWS", 40)
     assert_same_bits([chain_table(**CASES[name])], emulated(processors=16))
+
+
+@pytest.mark.parametrize("name", ["sglb", "drawn", "classes", "columns_of_interactions"])
+@pytest.mark.parametrize("tile_rows", [4096, 40])
+def test_a_block_may_take_several_columns(name, tile_rows, monkeypatch):
+    monkeypatch.setattr("epiboost.engines.cuda.training.plan._CROWDED_WAVES", 0)
+    monkeypatch.setattr("epiboost.engines.cuda.training.plan._MIN_TILE_ROWS", tile_rows)
+    assert_same_bits([chain_table(**CASES[name])], emulated(processors=16, shared_bytes=96 * 1024))
 
 
 def test_tables_of_different_sizes_train_side_by_side():

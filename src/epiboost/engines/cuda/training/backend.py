@@ -24,12 +24,18 @@ class Definitions:
         Lanes in which the native core sums the score of a split; 1 if it adds one output after the other.
     counts_squares : bool
         Whether scores or their noise need the sums of squared gradients.
+    columns_at_once : int
+        Columns whose histograms one block sums.
+    level_blocks : int
+        Blocks that find splits which a multiprocessor should hold at once.
     """
 
     objective: int
     outputs: int
     score_lanes: int
     counts_squares: bool
+    columns_at_once: int = 1
+    level_blocks: int = 2
 
     @property
     def packs(self) -> bool:
@@ -47,6 +53,8 @@ class Definitions:
             f"EPIBOOST_OUTPUTS={self.outputs}",
             f"EPIBOOST_SCORE_LANES={self.score_lanes}",
             f"EPIBOOST_COUNTS_SQUARES={int(self.counts_squares)}",
+            f"EPIBOOST_COLUMNS={self.columns_at_once}",
+            f"EPIBOOST_LEVEL_BLOCKS={self.level_blocks}",
         )
 
 

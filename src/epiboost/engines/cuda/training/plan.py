@@ -15,10 +15,13 @@ from epiboost.engines.cuda.training.backend import Launch, Limits
 BLOCK = 64  # arrays with one entry per row are padded to it, as in core/constants.hpp
 _WAVES = 8  # blocks of rows per multiprocessor
 _LEVEL_WAVES = 2  # of blocks that find splits
+_CROWDED_WAVES = 4  # of blocks that find splits, from which on they take several columns
+_BLOCKS_AT_ONCE = 2  # that a multiprocessor should hold
+_MAX_COLUMNS = 3  # that a block takes
 _MIN_TILE_ROWS = 4096  # that one block sums into a histogram; with fewer, merging takes longer than summing
 _SUM_BYTES = 32 * 1024  # of shared memory for leaf sums
 _GLOBAL_BYTES = 1 << 28  # for histograms that do not fit shared memory
-_STATIC_BYTES = 8 * 1024  # of shared memory that kernels have without being asked
+_STATIC_BYTES = 9 * 1024  # of shared memory that kernels have without being asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class Shape:
         Whether drawn rows have weights of their own.
     packs : bool
         Whether a cell of a histogram is one word of 64 bits.
+    columns_at_once : int
+        Columns whose histograms one block sums.
     """
 
     rows: int
@@ -58,11 +63,17 @@ class Shape:
     subsamples: bool = False
     weighs_sample: bool = False
     packs: bool = False
+    columns_at_once: int = 1
 
     @property
     def leaves(self) -> int:
         """Number of leaves of a tree."""
         return 1 << self.depth
+
+    @property
+    def column_groups(self) -> int:
+        """Number of blocks that share the columns."""
+        return -(-self.columns // self.columns_at_once)
 
     @property
     def planes(self) -> int:
@@ -125,10 +136,10 @@ def padded(rows: int) -> int:
 def plan_launches(shape: Shape, members: int, limits: Limits) -> Plan:
     """Return the launches of one tree of so many chains."""
     available = limits.shared_bytes - _STATIC_BYTES - 4 * shape.outputs
-    fits = available // shape.leaf_bytes
+    fits = max(0, available) // shape.leaf_bytes
     subtracts = fits >= max(shape.leaves // 4, 1)
     tiles = _row_tiles(shape, members, limits)
-    blocks = tiles * (shape.columns + 1)  # one more moves rows to their new leaves
+    blocks = tiles * (shape.column_groups + 1)  # one more moves rows to their new leaves
     global_blocks = 0 if fits else blocks * members
     at_once = fits or max(1, _GLOBAL_BYTES // (global_blocks * shape.leaf_bytes))
     leaves_per_pass = min(shape.leaves // 2, at_once)
@@ -136,7 +147,7 @@ def plan_launches(shape: Shape, members: int, limits: Limits) -> Plan:
     levels = []
     for level in range(shape.depth):
         slots = 1 << max(level - 1, 0) if subtracts else min(1 << level, leaves_per_pass)
-        shared_bytes = 0 if global_blocks else slots * shape.leaf_bytes
+        shared_bytes = 0 if global_blocks else slots * shape.leaf_bytes * shape.columns_at_once
         levels.append(Launch("find_split", (blocks, members), limits.level_threads, shared_bytes, level))
     gradients, sample, *after = _row_launches(shape, members, limits, copies)
     return Plan(
@@ -150,9 +161,29 @@ def plan_launches(shape: Shape, members: int, limits: Limits) -> Plan:
     )
 
 
+def is_crowded(shape: Shape, members: int, limits: Limits) -> bool:
+    """Return whether blocks of one column each fill the device several times over."""
+    return members * shape.columns > _CROWDED_WAVES * limits.processors
+
+
+def columns_at_once(shape: Shape, members: int, limits: Limits) -> int:
+    """Return how many columns one block takes: reading rows once for several saves time where blocks are many.
+
+    >>> shape = Shape(rows=41_157, columns=9, outputs=2, depth=6, cells=256, trees=1000, packs=True)
+    >>> limits = Limits(processors=132, shared_bytes=232_448)
+    >>> columns_at_once(shape, 1, limits), columns_at_once(shape, 100, limits)
+    (1, 3)
+    """
+    if not is_crowded(shape, members, limits):
+        return 1
+    slots = max(shape.leaves // 4, 1) * shape.leaf_bytes
+    fits = (limits.shared_bytes // _BLOCKS_AT_ONCE - _STATIC_BYTES) // slots
+    return max(1, min(_MAX_COLUMNS, fits, shape.columns))
+
+
 def _row_tiles(shape: Shape, members: int, limits: Limits) -> int:
     """Return into how many parts the rows of a column are divided, so that all multiprocessors have work."""
-    wanted = _LEVEL_WAVES * limits.processors // (members * shape.columns)
+    wanted = _LEVEL_WAVES * limits.processors // (members * shape.column_groups)
     return max(1, min(wanted, shape.splitting_rows // _MIN_TILE_ROWS))
 
 

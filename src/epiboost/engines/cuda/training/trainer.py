@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,16 @@ from epiboost.engines.cuda.device import check_fits
 from epiboost.engines.cuda.training.backend import Backend, Definitions
 from epiboost.engines.cuda.training.layout import record
 from epiboost.engines.cuda.training.members import Chain, ChainArrays, MemberBuilder, member_table
-from epiboost.engines.cuda.training.plan import Plan, Shape, groups_of, member_bytes, plan_launches, sample_bytes
+from epiboost.engines.cuda.training.plan import (
+    Plan,
+    Shape,
+    columns_at_once,
+    groups_of,
+    is_crowded,
+    member_bytes,
+    plan_launches,
+    sample_bytes,
+)
 from epiboost.engines.cuda.training.rows import RowWeights, max_integer_weight, max_rows, structure_share
 from epiboost.engines.cuda.training.samples import upload_evaluation, upload_sample, weights_of
 from epiboost.engines.cuda.training.schedule import steps_of
@@ -23,6 +32,7 @@ from epiboost.engines.rounds import Rounds
 _OBJECTIVES = 3  # that the kernels know: Normal, Bernoulli and Categorical
 _MAX_DEPTH = 8
 _PACKED_WEIGHT = 65_535  # PackedTwo::capacity of the native core
+_USUAL_BLOCKS, _CROWDED_BLOCKS = 2, 4  # that find splits, on one multiprocessor
 _SHORT, _LONG = 0.05, 0.2  # seconds between two looks at the clock: a person who stops training waits no longer
 
 
@@ -107,8 +117,13 @@ class _Training:
         self.go_on = None if rounds is None else round_callback(rounds, tables)
         self.tasks = list(_tasks(tables))
         tables.clear()
-        self.definitions = _definitions(self.tasks)
-        self.shape = _shape_of(self.tasks, packs=self.definitions.packs)
+        definitions = _definitions(self.tasks)
+        shape = _shape_of(self.tasks, packs=definitions.packs)
+        members, limits = sum(self.sizes), backend.limits
+        together = columns_at_once(shape, members, limits)
+        blocks = _CROWDED_BLOCKS if is_crowded(shape, members, limits) and together == 1 else _USUAL_BLOCKS
+        self.definitions = replace(definitions, columns_at_once=together, level_blocks=blocks)
+        self.shape = replace(shape, columns_at_once=together)
         self.total = sum(self.sizes) * self.trees
         self.progress = progress
         self.done = 0
@@ -197,6 +212,7 @@ class _Group:
             subtracts=self.plan.subtracts,
             leaves_per_pass=self.plan.leaves_per_pass,
             row_tiles=self.plan.row_tiles,
+            column_groups=self.shape.column_groups,
             given=self.shape.given,
             sum_copies=self.plan.sum_copies,
             group_words=self.shape.group_words,
