@@ -5,7 +5,7 @@ mean and its **variance**; the outputs of a classifier are class probabilities i
 are in nats.
 """
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,3 +31,6 @@ LibraryObject: TypeAlias = Any
 Family: TypeAlias = str
 """What the outputs of a posterior mean: (mean, variance) of a "normal", one probability per class ("categorical"), a
 "mean" alone, or the parameters of one of `epiboost._boosting.objectives.DISTRIBUTIONS`."""
+
+Device: TypeAlias = Literal["cpu", "cuda", "auto"]
+"""Where trees are trained and evaluated: on the processor, on a GPU, or on a GPU where there is one and it pays."""

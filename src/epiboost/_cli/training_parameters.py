@@ -227,6 +227,13 @@ PARAMETERS: tuple[TrainingParameter, ...] = (
         ("none",),
     ),
     TrainingParameter(
+        "device",
+        "text",
+        "cpu",
+        "Where the native engine trains: the processor, an NVIDIA GPU, or a GPU where there is one and it is faster.",
+        ("cpu", "cuda", "auto"),
+    ),
+    TrainingParameter(
         "n_jobs", "integer", None, "Number of threads; by default one per core.", ("none",), short="--jobs"
     ),
     TrainingParameter(

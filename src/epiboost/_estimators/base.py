@@ -25,7 +25,7 @@ from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstr
 from epiboost._inputs.offset import require_matching_offset
 from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Target
-from epiboost._typing import AnyArray, Column, LibraryObject, Table
+from epiboost._typing import AnyArray, Column, Device, LibraryObject, Table
 from epiboost.engines.base import Engine
 from epiboost.engines.registry import check_data, check_parameters, engine_named
 
@@ -67,6 +67,7 @@ class BaseEpiBoost(FittedModel):
         reference_rows: int = 4000,
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
+        device: Device = "cpu",
         categorical_features: str | Sequence[str | int] | None = "auto",
         sparse_zeros: SparseZeros = "values",
         warm_start: bool = False,
@@ -99,6 +100,7 @@ class BaseEpiBoost(FittedModel):
         self.reference_rows = reference_rows
         self.engine = engine
         self.engine_params = engine_params
+        self.device = device
         self.categorical_features = categorical_features
         self.sparse_zeros = sparse_zeros
         self.warm_start = warm_start
@@ -123,7 +125,7 @@ class BaseEpiBoost(FittedModel):
         ----------
         X : table of shape (n, features)
             Numbers and categories, as an array or a pandas, polars or Arrow frame. NaN and null are missing values.
-            Sparse arrays and matrices of SciPy too.
+            Sparse arrays and matrices of SciPy too. Arrays of CuPy, PyTorch and cuDF are copied to the host.
             The engines ``"native"`` and ``"xgboost"`` take Dask arrays and frames of numbers too.
         y : array of shape (n,)
             Numbers for the regressor. Labels for the classifier: numbers, booleans or text.
@@ -172,7 +174,8 @@ class BaseEpiBoost(FittedModel):
         if earlier is not None:
             require_matching_offset(offset, trained_with_offset=self.trained_with_offset_)
             earlier.refuse_stopping(is_wanted=stopping.wanted)
-        rows = self._read_rows(GivenRows(X, y, sample_weight, evaluation, groups, offset), engine, earlier)
+        given = GivenRows(X, y, sample_weight, evaluation, groups, offset)
+        rows = self._read_rows(given.on_host(), engine, earlier)
         if len(rows.data.X) < _MIN_ROWS:
             n_rows = len(rows.data.X)
             message = f"Found {n_rows} sample(s) of positive weight while a minimum of {_MIN_ROWS} is required."
@@ -239,7 +242,7 @@ class BaseEpiBoost(FittedModel):
 
     def _checked_engine(self) -> Engine:
         """Return the engine after checking that it supports the parameters."""
-        engine = engine_named(self.engine, n_jobs=self.n_jobs, params=self.engine_params)
+        engine = engine_named(self.engine, n_jobs=self.n_jobs, params=self.engine_params, device=self.device)
         defaults = {name: of.default for name, of in inspect.signature(type(self).__init__).parameters.items()}
         check_parameters(engine, str(self.engine), self.get_params(deep=False), defaults)
         return engine

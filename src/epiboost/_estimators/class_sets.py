@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from epiboost._estimators.conformal import conformal_quantile
 from epiboost._estimators.staged_predictions import StagedClasses
-from epiboost._estimators.uncertainty_model import takes_dask
+from epiboost._estimators.uncertainty_model import takes_remote_tables
 from epiboost._inputs.target import Classes
 from epiboost._posterior.levels import check_coverage
 from epiboost._typing import AnyArray, Column, Table
@@ -21,7 +21,7 @@ class ClassSets(StagedClasses):
         """Labels, in the order of the probabilities."""
         return self.target_.labels
 
-    @takes_dask
+    @takes_remote_tables
     def predict_set(
         self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, guarantee: bool = False, offset: Column = None
     ) -> npt.NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from epiboost._inputs.class_weights import ClassWeight
 from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints
 from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Classes
-from epiboost._typing import Column, LibraryObject, Table
+from epiboost._typing import Column, Device, LibraryObject, Table
 from epiboost.engines.base import Engine
 
 
@@ -60,9 +60,8 @@ class EpiBoostClassifier(ClassifierMixin, ClassSets, ClassPredictions):  # type:
         Noise on the scores of candidate splits, as in CatBoost, so that the structures of the members differ. It
         vanishes as the chain grows, after about ``log(n) / learning_rate`` trees. 0 switches it off.
     structure_rows : int, None or "auto", default="auto"
-        Number of rows on which each tree chooses its splits: a new random sample of a larger table, all rows of a
-        smaller one. Leaf values always come from all rows. None takes all rows for the splits too. "auto" is 62,000
-        for symmetric trees, and 800 per leaf for leaf-wise ones if that is more.
+        Rows on which each tree chooses its splits: a new random sample of a larger table. Leaf values always come from
+        all rows, and so do the splits with None. "auto" is 62,000, or 800 per leaf of leaf-wise trees if that is more.
     min_samples_leaf : int, default=1
         Least number of rows of a leaf, where a row of weight two counts twice: a split that would leave fewer is not
         made. Leaves of symmetric trees may be empty, since all leaves of a level have the same split.
@@ -72,8 +71,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassSets, ClassPredictions):  # type:
         For two classes: 1 for columns along which the probability of the second never decreases, -1 for those along
         which it never increases, 0 for others. A dictionary has names of columns as its keys.
     interaction_constraints : {"pairwise", "no_interactions"} or list of sets, optional
-        Sets of columns, by name or position, that may split the same path of a tree. Columns that are in no set form
-        one more.
+        Sets of columns that may split the same path of a tree. Columns that are in no set form one more.
     class_weight : None, "balanced" or dict, default=None
         Weight of each class, by which the weights of its rows are multiplied, those of ``eval_set`` too. A dictionary
         from labels to positive numbers; classes that it leaves out have weight one. "balanced" gives all classes the
@@ -86,8 +84,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassSets, ClassPredictions):  # type:
     early_stopping_rounds : int, optional
         Number of trees without a better loss before training stops. None is half of the best number, at least 50.
     validation_fraction : float, optional
-        Share of the rows to hold out to say when to stop. None takes ``eval_set`` or the out-of-fold chains, and 0.1
-        without both.
+        Share of the rows to hold out to say when to stop. None: ``eval_set``, the out-of-fold chains, or 0.1.
     refit : bool, default=False
         Whether to train again on all rows, with the number of trees found on the rows held out.
     out_of_fold : "auto", int, splitter or iterable of (train, test), default="auto"
@@ -106,15 +103,16 @@ class EpiBoostClassifier(ClassifierMixin, ClassSets, ClassPredictions):  # type:
         Trains the trees. Parameters that an engine does not support must be left at their defaults.
     engine_params : dict, optional
         Options of the engine.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where the native engine trains and predicts: a GPU gives the same bits; "auto" takes one where it pays.
     categorical_features : "auto", None or list of str and int, default="auto"
         Categorical columns, by name or position. "auto" takes the columns that are not numeric. A list must hold every
         text column. None takes none. Missing values are a category of their own. A category that was not seen in
         training raises knowledge uncertainty with the native engine; other engines treat it as missing or guess.
     sparse_zeros : {"values", "missing"}, default="values"
-        What entries are that a sparse table does not store: zeros, or missing values. Stored zeros are zeros.
+        What entries are that a sparse table does not store. Stored zeros are zeros.
     warm_start : bool, default=False
-        Whether `fit` continues the chains of a model that is fitted already, up to ``n_estimators`` trees (native
-        engine). On the same rows the model is the one that is trained with all trees at once.
+        Whether `fit` continues the chains of a fitted model, up to ``n_estimators`` trees (native engine).
     n_jobs : int or "dask", optional
         Number of threads; None is all cores. ``"dask"`` trains members on the workers of the Dask cluster in use
         (native engine). The result does not depend on it, except for the last digits of XGBoost's in memory.
@@ -216,6 +214,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassSets, ClassPredictions):  # type:
         reference_rows: int = 4000,
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
+        device: Device = "cpu",
         categorical_features: str | Sequence[str | int] | None = "auto",
         sparse_zeros: SparseZeros = "values",
         warm_start: bool = False,
@@ -249,6 +248,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassSets, ClassPredictions):  # type:
             reference_rows=reference_rows,
             engine=engine,
             engine_params=engine_params,
+            device=device,
             categorical_features=categorical_features,
             sparse_zeros=sparse_zeros,
             warm_start=warm_start,

@@ -4,14 +4,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._boosting.class_offset import add_to_scores
 from epiboost._boosting.recipe import thread_count
+from epiboost._estimators.device_tables import near_table, on_device, read_table, summary_of
 from epiboost._estimators.fitted import FittedAttributes
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._estimators.uncertainty_model import UncertaintyModel
+from epiboost._inputs.device_arrays import on_host
 from epiboost._inputs.schema import CheckedTable, row_index
 from epiboost._posterior.posterior import Posterior
+from epiboost._posterior.summary import Summary
 from epiboost._posterior.uncertainty import Uncertainty
 from epiboost._threads import shared_threads
-from epiboost._typing import AnyArray, Column, Floats, LibraryObject, Table
+from epiboost._typing import AnyArray, Column, Device, Floats, LibraryObject, Table
 from epiboost.engines.base import Engine, predict_table
 
 _ROWS_OF_ONE_THREAD = 256  # for fewer, one thread is faster
@@ -22,6 +25,7 @@ class FittedModel(FittedAttributes, UncertaintyModel):
 
     engine: str | Engine
     n_jobs: int | str | None
+    device: Device
 
     def predict_posterior(self, X: Table, *, offset: Column = None) -> Posterior:
         """Return the predictive distribution of every member for every row.
@@ -43,7 +47,31 @@ class FittedModel(FittedAttributes, UncertaintyModel):
 
     def _posterior_of(self, table: AnyArray, index: LibraryObject = None, offset: Floats | None = None) -> Posterior:
         """Return the posterior of a table that the schema has read."""
-        return self._posterior(predict_table(self.forest_, table, prefixes=self.prefixes_), index, offset)
+        return self._posterior(self._parameters(table), index, offset)
+
+    def _parameters(self, table: AnyArray) -> Floats:
+        """Return what the members predict for a table that the schema has read."""
+        return predict_table(on_device(self.forest_, self.device), table, prefixes=self.prefixes_)
+
+    def _near(self, X: Table) -> Table:
+        self._require_fitted()
+        return near_table(X, self.schema_, self.forest_, self.device)
+
+    def _summary(self, X: Table, offset: Column) -> Posterior | Summary:
+        if self.device == "cpu":
+            return self.predict_posterior(X, offset=offset)
+        self._require_fitted()
+        table = X.values if isinstance(X, CheckedTable) else read_table(X, self.schema_, thread_count(self.n_jobs))
+        known, forest = self._known_offset(offset, len(table)), on_device(self.forest_, self.device)
+        summary = summary_of(
+            forest,
+            table,
+            prefixes=self.prefixes_,
+            recalibration=self._recalibration(),
+            offset=known,
+            index=row_index(X),
+        )
+        return self._posterior_of(on_host(table), row_index(X), known) if summary is None else summary
 
     def _posterior(self, parameters: Floats, index: LibraryObject = None, offset: Floats | None = None) -> Posterior:
         """Return the posterior for the parameters of the members, recalibrated."""
@@ -61,6 +89,8 @@ class FittedModel(FittedAttributes, UncertaintyModel):
     def _uncertainty(self, X: Table, offset: Column) -> Uncertainty:
         """Return the uncertainty of each row; recalibrated parameters that nobody asked for are not written."""
         self._require_fitted()
+        if self.device != "cpu" and self.forest_.family == "normal":
+            return self._summary(X, offset).uncertainty()
         table = self.schema_.transform(X)
         known = self._known_offset(offset, len(table))
         recalibration = self._recalibration()
@@ -68,7 +98,7 @@ class FittedModel(FittedAttributes, UncertaintyModel):
             posterior = self._posterior_of(table, row_index(X), known)
             with self._threads_for(posterior.parameters) as threads:
                 return posterior.uncertainty(n_jobs=threads)
-        parameters = predict_table(self.forest_, table, prefixes=self.prefixes_)
+        parameters = self._parameters(table)
         with self._threads_for(parameters) as threads:
             return recalibration.uncertainty(parameters, index=row_index(X), threads=threads)
 

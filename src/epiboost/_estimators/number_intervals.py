@@ -6,15 +6,17 @@ import numpy.typing as npt
 from epiboost._estimators.out_of_fold.probability_levels import ProbabilityLevels
 from epiboost._estimators.out_of_fold.residual_shape import ResidualShape
 from epiboost._estimators.staged_predictions import StagedNumbers
-from epiboost._estimators.uncertainty_model import takes_dask
+from epiboost._estimators.uncertainty_model import takes_remote_tables
+from epiboost._inputs.device_arrays import like
 from epiboost._posterior.levels import check_quantiles, interval_ends
+from epiboost._posterior.posterior import Posterior
 from epiboost._typing import Column, Floats, Table
 
 
 class NumberIntervals(StagedNumbers):
     """Intervals and quantiles of a regressor, beside its staged predictions."""
 
-    @takes_dask
+    @takes_remote_tables
     def predict_interval(
         self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, guarantee: bool = False, offset: Column = None
     ) -> Floats:
@@ -49,7 +51,7 @@ class NumberIntervals(StagedNumbers):
             return intervals[0] if ends.ndim == 1 else np.stack(intervals, axis=1)
         return self.predict_quantile(X, ends.ravel(), offset=offset).reshape(-1, *ends.shape)
 
-    @takes_dask
+    @takes_remote_tables
     def predict_quantile(self, X: Table, q: npt.ArrayLike, *, offset: Column = None) -> Floats:
         """Predict quantiles of the target.
 
@@ -71,13 +73,13 @@ class NumberIntervals(StagedNumbers):
         array of shape (n,) for one q, (n, k) for k
             Quantiles never cross.
         """
-        posterior = self.predict_posterior(X, offset=offset)
         if self.out_of_fold_ is None or self.out_of_fold_.recalibration is None:
-            return posterior.quantile(q)
-        if posterior.distribution is not None:
+            return self.predict_posterior(X, offset=offset).quantile(q)
+        posterior = self._summary(X, offset)
+        if isinstance(posterior, Posterior) and posterior.distribution is not None:
             levels = ProbabilityLevels(self.out_of_fold_.scores).at(check_quantiles(q))
             return posterior.quantile(levels)
         ratios = ResidualShape(self.out_of_fold_.scores).quantile(check_quantiles(q))
         mean, std = (part.reshape(-1, *[1] * ratios.ndim) for part in (posterior.mean, posterior.std))
-        quantiles: Floats = mean + std * ratios
+        quantiles: Floats = mean + std * like(std, ratios)
         return quantiles

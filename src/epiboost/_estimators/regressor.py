@@ -14,7 +14,7 @@ from epiboost._estimators.predictions import NumberPredictions
 from epiboost._inputs.constraints import InteractionConstraints, MonotonicConstraints
 from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.target import Numbers
-from epiboost._typing import Column, LibraryObject, Table
+from epiboost._typing import Column, Device, LibraryObject, Table
 from epiboost.engines.base import Engine
 
 
@@ -120,6 +120,8 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
         Trains the trees. Parameters that an engine does not support must be left at their defaults.
     engine_params : dict, optional
         Options of the engine.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where the native engine trains and predicts: a GPU gives the same bits; "auto" takes one where it pays.
     categorical_features : "auto", None or list of str and int, default="auto"
         Categorical columns, by name or position. "auto" takes the columns that are not numeric. A list must hold every
         text column. None takes none. Missing values are a category of their own. A category that was not seen in
@@ -229,6 +231,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
         reference_rows: int = 4000,
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
+        device: Device = "cpu",
         categorical_features: str | Sequence[str | int] | None = "auto",
         sparse_zeros: SparseZeros = "values",
         warm_start: bool = False,
@@ -262,6 +265,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
             reference_rows=reference_rows,
             engine=engine,
             engine_params=engine_params,
+            device=device,
             categorical_features=categorical_features,
             sparse_zeros=sparse_zeros,
             warm_start=warm_start,

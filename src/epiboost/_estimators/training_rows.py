@@ -13,6 +13,7 @@ from epiboost._estimators.warm_start import EarlierFit
 from epiboost._inputs.class_weights import ClassWeight, check_class_weight, class_weights
 from epiboost._inputs.dask_collections import dask_kind, require_in_memory
 from epiboost._inputs.dataset import Dataset
+from epiboost._inputs.device_arrays import on_host
 from epiboost._inputs.labels import to_array
 from epiboost._inputs.offset import known_offset
 from epiboost._inputs.schema import ColumnSchema
@@ -70,6 +71,12 @@ class GivenRows:
     evaluation: tuple[Any, Any, Any, Any] | None = None
     groups: Column = None
     offset: Column = None
+
+    def on_host(self) -> "GivenRows":
+        """Return the same with arrays on the host in place of those on a GPU."""
+        evaluation: Any = None if self.evaluation is None else tuple(map(on_host, self.evaluation))
+        X, y, weight, groups, offset = map(on_host, (self.X, self.y, self.sample_weight, self.groups, self.offset))
+        return GivenRows(X, y, weight, evaluation, groups, offset)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

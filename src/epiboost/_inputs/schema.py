@@ -25,6 +25,7 @@ from epiboost._display import short_repr
 from epiboost._inputs.category_files import categories_from_file, categories_to_file
 from epiboost._inputs.column_kinds import holds_text, requested_columns
 from epiboost._inputs.columns import ColumnCategories, drop_unused, fit_columns, read_columns
+from epiboost._inputs.device_arrays import on_host
 from epiboost._inputs.feature_ranges import FeatureRanges
 from epiboost._inputs.few_rows import read_few_rows
 from epiboost._inputs.number_tables import MAX_COLUMNS, check_numbers, check_width, is_numeric, refuse_no_columns
@@ -114,6 +115,7 @@ class ColumnSchema:
         sparse_zeros : {"values", "missing"}
         """
         check_sparse_zeros(sparse_zeros)
+        X = on_host(X)
         is_default = categorical_features is None or (
             isinstance(categorical_features, str) and categorical_features == "auto"
         )
@@ -170,9 +172,10 @@ class ColumnSchema:
         X : table of shape (n, features), or CheckedTable
         """
         if isinstance(X, CheckedTable):
-            return X.values
+            return on_host(X.values)  # type: ignore[no-any-return]
         if self._is_plain(X):
             return X  # type: ignore[no-any-return]
+        X = on_host(X)
         if is_sparse(X):
             return self._transform_sparse(X)
         few = read_few_rows(X, self.names, self.categories)
@@ -278,14 +281,18 @@ class ColumnSchema:
         check_sparse_zeros(sparse_zeros)
         return cls(owner, n_features, None if names is None else tuple(names), categories, ranges, sparse_zeros)
 
+    def may_be_plain(self, X: Table) -> bool:
+        """Return whether X is a float array of the right shape, whose values alone are to be checked."""
+        if type(X) is not np.ndarray or X.dtype not in _FLOATS or X.ndim != _TWO_AXES or not len(X):
+            return False
+        return not self.categories and self.names is None and X.shape[1] == self.n_features
+
     def _is_plain(self, X: Table) -> bool:
         """Return whether X is a finite float array, for which all checks are skipped.
 
         The checks take longer than predicting one row.
         """
-        if type(X) is not np.ndarray or X.dtype not in _FLOATS or X.ndim != _TWO_AXES or not len(X):
-            return False
-        if self.categories or self.names is not None or X.shape[1] != self.n_features:
+        if not self.may_be_plain(X):
             return False
         with np.errstate(all="ignore"):
             return bool(np.isfinite(X.sum()))  # missing values and huge sums are left to the full check

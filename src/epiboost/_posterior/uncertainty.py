@@ -21,10 +21,11 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from epiboost._display import html_table, medians
+from epiboost._inputs.device_arrays import is_on_device, like, on_host
 from epiboost._native import native
 from epiboost._posterior.frames import Frame, FrameBackend, check_index, make_frame
 from epiboost._posterior.parameters import check_parameters
-from epiboost._typing import Floats, LibraryObject
+from epiboost._typing import Floats, LibraryObject, Table
 
 Unit: TypeAlias = Literal["variance", "nats"]
 """Unit of an uncertainty: squared units of the target, or nats of entropy."""
@@ -86,11 +87,11 @@ class Uncertainty:
     index: LibraryObject = None
 
     def __post_init__(self) -> None:
-        """Convert the arrays to float64 and check their shapes and the unit."""
+        """Convert the arrays to float64, unless they are on a GPU, and check their shapes and the unit."""
         for name in get_args(Measure):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+            object.__setattr__(self, name, _as_floats(getattr(self, name)))
         if self.novelty is not None:
-            object.__setattr__(self, "novelty", np.asarray(self.novelty, dtype=np.float64))
+            object.__setattr__(self, "novelty", _as_floats(self.novelty))
             if self.novelty.shape != self.total.shape:
                 message = f"novelty must have the shape of total, {self.total.shape}; got {self.novelty.shape}"
                 raise ValueError(message)
@@ -109,6 +110,10 @@ class Uncertainty:
     def with_novelty(self, novelty: Floats) -> "Uncertainty":
         """Return the same with the novelty of each sample, shape (samples,)."""
         return replace(self, novelty=novelty)
+
+    def in_library_of(self, X: Table) -> "Uncertainty":
+        """Return the same with arrays of the library, and on the GPU, of a table."""
+        return replace(self, **{name: like(X, part) for name, part in self._parts().items()})
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -139,9 +144,17 @@ class Uncertainty:
         return make_frame(self.columns(), backend, self.index)
 
     def columns(self) -> dict[str, Floats]:
-        """Return the parts that are known by name, each of shape (samples,)."""
+        """Return the parts that are known by name, each an array on the host of shape (samples,)."""
+        return {name: on_host(part) for name, part in self._parts().items()}
+
+    def _parts(self) -> dict[str, Floats]:
         parts = {"total": self.total, "data": self.data, "knowledge": self.knowledge}
         return parts if self.novelty is None else {**parts, "novelty": self.novelty}
+
+
+def _as_floats(values: LibraryObject) -> Floats:
+    """Return an array of double precision; one on a GPU stays as it is."""
+    return values if is_on_device(values) else np.asarray(values, dtype=np.float64)
 
 
 def decompose_normal(parameters: Floats, index: LibraryObject = None, *, threads: int = 1) -> Uncertainty:

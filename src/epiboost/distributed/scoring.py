@@ -1,7 +1,7 @@
 """Lazy predictions for Dask collections, one partition at a time; index and divisions are kept.
 
-A method of a fitted estimator that is marked ``takes_dask`` accepts Dask arrays and frames too. It is then called for
-each partition when the result is computed, and the estimator is sent to each worker once. The result is
+A method of a fitted estimator that is marked ``takes_remote_tables`` accepts Dask arrays and frames too. It is then
+called for each partition when the result is computed, and the estimator is sent to each worker once. The result is
 
 =====================  ============================  =================================================
 the method returns     for an array                  for a frame

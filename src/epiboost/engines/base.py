@@ -15,7 +15,7 @@ from epiboost._boosting.recipe import EnsembleKind, MemberSpec
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.sparse_table import SparseTable
 from epiboost._progress import Progress
-from epiboost._typing import AnyArray, Bytes, Family, Floats, Integers
+from epiboost._typing import AnyArray, Bytes, Device, Family, Floats, Integers, LibraryObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,8 @@ class Capabilities:
         dense arrays, and large ones are refused.
     variance : bool
         Whether members of a regression predict a variance; otherwise their forest has the family "mean".
+    device : bool
+        Whether the engine is called with ``device`` too, and its forest is a `DeviceForest`.
     distributions : bool
         Whether members of a regression can predict any family of distributions, not a Normal alone.
     compiled_families : bool
@@ -70,6 +72,7 @@ class Capabilities:
     class_offset: bool = False
     sparse: bool = False
     variance: bool = True
+    device: bool = False
     distributions: bool = True
     compiled_families: bool = False
 
@@ -122,6 +125,25 @@ class LeafForest(Forest, Protocol):
 
     def leaf_indices(self, table: AnyArray, n_trees: int) -> Bytes:
         """Return the leaf of each row in at most ``n_trees`` trees, shape (n, trees)."""
+
+
+@runtime_checkable
+class DeviceForest(Forest, Protocol):
+    """A forest that can predict on a GPU."""
+
+    def on(self, device: Device) -> Forest:
+        """Return the forest that predicts on a device."""
+
+    def normal_summary(
+        self, table: LibraryObject, prefixes: tuple[int, ...] | None, recalibration: Sequence[float] | None
+    ) -> tuple[LibraryObject, LibraryObject, LibraryObject] | None:
+        """Return mean, data and knowledge uncertainty of each row, as arrays where the table is.
+
+        None if `predict` shall do it. The numbers of a recalibration are those of the native core's.
+        """
+
+    def mean_probabilities(self, table: LibraryObject, prefixes: tuple[int, ...] | None) -> LibraryObject | None:
+        """Return the average probabilities, shape (n, classes), as an array where the table is, or None as above."""
 
 
 @runtime_checkable

@@ -23,8 +23,9 @@ from epiboost._boosting.objectives import DISTRIBUTIONS
 from epiboost._boosting.recipe import ON_CLUSTER
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.sparse_table import SparseTable, too_large
-from epiboost._typing import AnyArray
+from epiboost._typing import AnyArray, Device
 from epiboost.engines.base import BinnedEngine, Engine, Forest
+from epiboost.engines.cuda.choice import check_device_name, check_engine
 
 EngineFactory: TypeAlias = Callable[..., Engine]
 ForestReader: TypeAlias = Callable[..., Forest]
@@ -63,6 +64,9 @@ def _random_forest() -> tuple[EngineFactory, ForestReader]:
 
     return ForestEngine, SklearnForest.from_file
 
+
+_OWN = frozenset({"n_jobs", "device"})
+"""Parameters of engines that are parameters of the estimators too, and no ``engine_params``."""
 
 _LOADERS: dict[str, _Loader] = {
     "native": _native,
@@ -123,8 +127,18 @@ def engine_names() -> tuple[str, ...]:
     return tuple(_LOADERS)
 
 
-def engine_named(engine: str | Engine, *, n_jobs: int | str | None, params: Mapping[str, Any] | None = None) -> Engine:
-    """Return a new engine of that name with ``engine_params``; an `Engine` is returned as it is."""
+def engine_named(
+    engine: str | Engine, *, n_jobs: int | str | None, params: Mapping[str, Any] | None = None, device: Device = "cpu"
+) -> Engine:
+    """Return a new engine of that name with ``engine_params``; an `Engine` is returned as it is.
+
+    A ``device`` other than "cpu" is given to engines that declare it, and refused for others.
+    """
+    check_device_name(device)
+    if device != "cpu":
+        made = engine_named(engine, n_jobs=n_jobs, params=params)
+        check_engine(engine, device, is_known=made.capabilities.device, is_given=made is engine, n_jobs=n_jobs)
+        return _loader(engine)()[0](n_jobs=n_jobs, device=device, **(params or {}))
     if params is not None and not (isinstance(params, Mapping) and all(isinstance(name, str) for name in params)):
         message = f"engine_params must be None or a dictionary from names to values; got {params!r}"
         raise ValueError(message)
@@ -134,14 +148,14 @@ def engine_named(engine: str | Engine, *, n_jobs: int | str | None, params: Mapp
             raise ValueError(message)
         return engine
     factory, _ = _loader(engine)()
-    if "n_jobs" in (params or {}):
-        message = "engine_params must not hold 'n_jobs': it is set by n_jobs"
+    for name in _OWN.intersection(params or {}):
+        message = f"engine_params must not hold {name!r}: it is set by {name}"
         raise ValueError(message)
     try:
         inspect.signature(factory).bind(n_jobs=n_jobs, **(params or {}))
     except TypeError as error:
         parameters = inspect.signature(factory).parameters.values()
-        known = [one.name for one in parameters if one.name != "n_jobs" and one.kind is not one.VAR_KEYWORD]
+        known = [one.name for one in parameters if one.name not in _OWN and one.kind is not one.VAR_KEYWORD]
         message = f"engine_params must be among {known} for engine={engine!r}; got {dict(params or {})}"
         raise ValueError(message) from error
     made = factory(n_jobs=n_jobs, **(params or {}))

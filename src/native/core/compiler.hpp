@@ -1,7 +1,9 @@
-// What compilers spell differently: GCC and Clang on one side, MSVC on the other. Only attributes need macros.
+// What compilers spell differently: GCC and Clang on one side, MSVC on the other, NVRTC for kernels. Only attributes need macros.
 #pragma once
 
-#if defined(_MSC_VER)
+#if defined(__CUDACC_RTC__)
+#define EPIBOOST_ALWAYS_INLINE __forceinline__
+#elif defined(_MSC_VER)
 #include <intrin.h>
 #define EPIBOOST_ALWAYS_INLINE __forceinline
 #define EPIBOOST_NOINLINE __declspec(noinline)
@@ -21,6 +23,7 @@
 #define EPIBOOST_DEVICE_INLINE EPIBOOST_ALWAYS_INLINE
 #endif
 
+#if !defined(__CUDACC_RTC__)
 namespace epiboost {
 
 // Asks the processor to load the cache line of an address that will be read soon.
@@ -48,3 +51,4 @@ EPIBOOST_ALWAYS_INLINE void pause_in_spin() {
 }
 
 }  // namespace epiboost
+#endif

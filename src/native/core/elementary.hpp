@@ -4,9 +4,7 @@
 // instruction set, and NumPy code with the same order of operations, computes the same bits. Loops over them vectorise.
 #pragma once
 
-#include <bit>
-#include <cstdint>
-#include <initializer_list>
+#include "core/standard.hpp"
 
 namespace epiboost {
 
@@ -76,8 +74,9 @@ inline double exponential(double x) {
     const double k = (bounded * log2_of_e + rounder) - rounder;
     const double r = (bounded - k * ln2_high) - k * ln2_low;
     double series = 1.0 / 6227020800.0;
-    for (const double term : {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0,
-                              1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0}) {
+    constexpr double terms[] = {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0,
+                                1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0};
+    for (const double term : terms) {
         series = series * r + term;
     }
     const double part = (k * (1.0 / 3.0) + rounder) - rounder;  // 2^k as a product of three powers, each far from overflow
@@ -98,8 +97,9 @@ inline double logarithm(double x) {
     const double s = (m - 1.0) / (m + 1.0);
     const double s2 = s * s;
     double series = 2.0 / 23.0;
-    for (const double term : {2.0 / 21.0, 2.0 / 19.0, 2.0 / 17.0, 2.0 / 15.0, 2.0 / 13.0, 2.0 / 11.0, 2.0 / 9.0, 2.0 / 7.0,
-                              2.0 / 5.0, 2.0 / 3.0, 2.0}) {
+    constexpr double terms[] = {2.0 / 21.0, 2.0 / 19.0, 2.0 / 17.0, 2.0 / 15.0, 2.0 / 13.0, 2.0 / 11.0, 2.0 / 9.0, 2.0 / 7.0,
+                                2.0 / 5.0, 2.0 / 3.0, 2.0};
+    for (const double term : terms) {
         series = series * s2 + term;
     }
     return e * 0.69314718055994531 + series * s;

@@ -3,11 +3,9 @@
 // gradients in training/gradients.hpp, and to the scores of splits in training/random_strength.hpp.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-
 #include "core/compiler.hpp"
 #include "core/elementary.hpp"
+#include "core/standard.hpp"
 
 namespace epiboost {
 

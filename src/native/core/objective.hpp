@@ -1,16 +1,16 @@
-// The losses of the Normal and of classes, and those of all families: gradients of a block of rows with respect to the score, and
-// the negative log-likelihood of one row.
+// The losses of the Normal and of classes, and those of all families: gradients with respect to the score, and the negative
+// log-likelihood, of one row or of a block of rows. Kernels for GPUs are compiled from this file too, without the families.
 //
 // Scores are stored as G = F / c^t with c = 1 - gamma * learning_rate. One factor, `decay` = c^t, then shrinks all trees.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-
+#include "core/constants.hpp"
 #include "core/elementary.hpp"
+#include "core/standard.hpp"
+#if !defined(__CUDACC_RTC__)
 #include "core/problem.hpp"
 #include "families/families.hpp"
+#endif
 
 namespace epiboost {
 
@@ -45,31 +45,52 @@ inline Scores with_offset(const Scores& scores, const float* offset, int outputs
     return {buffer, count, scores.start, 1.0f};
 }
 
-// Natural gradient of the Normal in (mean, log std): (mu - y, 1/2 - 1/2 ((y - mu) / std)^2), and the scales of its Langevin
-// noise, the square root of the inverse Fisher information diag(1 / std^2, 2). `leave_one_out` is the mean score that gives the
-// residual for the variance: the leave-one-out score, or the score itself; `guard` times the row's own influence is removed.
+// Gradients of a row, and the scales of their Langevin noise, the square root of the inverse Fisher information.
+struct NormalGradient {
+    float mean;
+    float scale;
+    float mean_noise;
+    float scale_noise;
+};
+
+// Natural gradient of the Normal in (mean, log std): (mu - y, 1/2 - 1/2 ((y - mu) / std)^2); the inverse Fisher information is
+// diag(1 / std^2, 2). `leave_one_out_mean` gives the residual for the variance.
+inline NormalGradient normal_gradient(float mean, float score_of_log_std, float leave_one_out_mean, float y) {
+    const float log_std = clamp(score_of_log_std, min_log_std, max_log_std);
+    const float inverse_std = exponential(-log_std);
+    const float z = clamp((y - leave_one_out_mean) * inverse_std, -max_deviations, max_deviations);
+    return {mean - y, 0.5f - 0.5f * (z * z), 1.0f / inverse_std, sqrt_half};
+}
+
+// The mean score without `guard` times the row's own influence on it. `leave_one_out` is the leave-one-out score, or the score.
+inline float guarded_mean(float mean, float decay, float raw, float leave_one_out, float guard) {
+    const float own_influence = decay * (raw - leave_one_out);
+    return mean - guard * own_influence;
+}
+
+inline float bernoulli_gradient(float score, float y) { return 1.0f / (1.0f + exponential(-score)) - y; }
+
+// Gradient of class k of a softmax: `part` is exponential(score - top), and `sum` that of all classes.
+inline float categorical_gradient(float part, float sum, int k, float y) {
+    return part / sum - (y == static_cast<float>(k) ? 1.0f : 0.0f);
+}
+
 inline void normal_gradient(const Scores& scores, const float* leave_one_out, float guard, const float* y, std::size_t row,
                             float* __restrict mean_gradient, float* __restrict scale_gradient, float* __restrict mean_noise,
                             float* __restrict scale_noise) {
     for (std::size_t i = 0; i < block; ++i) {
-        const float target = y[row + i];
         const float mean = scores.at(0, row + i);
-        const float own_influence = scores.decay * (scores.raw[row + i] - leave_one_out[row + i]);
-        const float leave_one_out_mean = mean - guard * own_influence;
-        const float log_std = clamp(scores.at(1, row + i), min_log_std, max_log_std);
-        const float inverse_std = exponential(-log_std);
-        const float z = clamp((target - leave_one_out_mean) * inverse_std, -max_deviations, max_deviations);
-        mean_gradient[i] = mean - target;
-        scale_gradient[i] = 0.5f - 0.5f * (z * z);
-        mean_noise[i] = 1.0f / inverse_std;
-        scale_noise[i] = sqrt_half;
+        const float guarded = guarded_mean(mean, scores.decay, scores.raw[row + i], leave_one_out[row + i], guard);
+        const NormalGradient gradient = normal_gradient(mean, scores.at(1, row + i), guarded, y[row + i]);
+        mean_gradient[i] = gradient.mean;
+        scale_gradient[i] = gradient.scale;
+        mean_noise[i] = gradient.mean_noise;
+        scale_noise[i] = gradient.scale_noise;
     }
 }
 
 inline void bernoulli_gradient(const Scores& scores, const float* y, std::size_t row, float* __restrict gradient) {
-    for (std::size_t i = 0; i < block; ++i) {
-        gradient[i] = 1.0f / (1.0f + exponential(-scores.at(0, row + i))) - y[row + i];
-    }
+    for (std::size_t i = 0; i < block; ++i) gradient[i] = bernoulli_gradient(scores.at(0, row + i), y[row + i]);
 }
 
 // Softmax; `gradient` has one block per output.
@@ -94,10 +115,33 @@ inline void categorical_gradient(const Scores& scores, int outputs, const float*
     }
     for (int k = 0; k < outputs; ++k) {
         float* __restrict g = gradient + k * block;
-        const float label = static_cast<float>(k);
-        for (std::size_t i = 0; i < block; ++i) g[i] = g[i] / sum[i] - (y[row + i] == label ? 1.0f : 0.0f);
+        for (std::size_t i = 0; i < block; ++i) g[i] = categorical_gradient(g[i], sum[i], k, y[row + i]);
     }
 }
+
+inline double negative_log_likelihood(Objective objective, const Scores& scores, int outputs, float y, std::size_t row) {
+    constexpr double half_log_two_pi = 0.91893853320467274;
+    if (objective == Objective::normal) {
+        const double log_std = clamp(scores.at(1, row), min_log_std, max_log_std);
+        const double z = (y - scores.at(0, row)) * exponential(-log_std);
+        return half_log_two_pi + log_std + 0.5 * z * z;
+    }
+    if (objective == Objective::bernoulli) {
+        const double score = scores.at(0, row);
+        const double margin = y > 0.5f ? score : -score;
+        return margin > 0 ? logarithm(1.0 + exponential(-margin)) : logarithm(1.0 + exponential(margin)) - margin;
+    }
+    double top = scores.at(0, row);
+    for (int k = 1; k < outputs; ++k) {
+        const double score = scores.at(k, row);
+        top = score > top ? score : top;
+    }
+    double sum = 0.0;
+    for (int k = 0; k < outputs; ++k) sum += exponential(scores.at(k, row) - top);
+    return top + logarithm(sum) - scores.at(static_cast<int>(y), row);
+}
+
+#if !defined(__CUDACC_RTC__)
 
 // Gradients of a family of `families/`, in its metric, and the scales of their noise: one block per output. `leave_one_out`
 // and `guard` are as for the Normal. The targets of a row are `stride` apart.
@@ -121,9 +165,9 @@ inline void family_gradient(F, const Scores& scores, const float* leave_one_out,
     }
 }
 
+// The same of any family; the targets of a row are `stride` apart.
 inline double negative_log_likelihood(Objective objective, const Scores& scores, int outputs, const float* constants, const float* y,
                                       std::size_t stride, std::size_t row) {
-    constexpr double half_log_two_pi = 0.91893853320467274;
     if (is_family(objective)) {
         double loss = 0.0;
         with_family(objective, [&]<class F>(F) {
@@ -135,21 +179,9 @@ inline double negative_log_likelihood(Objective objective, const Scores& scores,
         });
         return loss;
     }
-    if (objective == Objective::normal) {
-        const double log_std = clamp(scores.at(1, row), min_log_std, max_log_std);
-        const double z = (y[0] - scores.at(0, row)) * std::exp(-log_std);
-        return half_log_two_pi + log_std + 0.5 * z * z;
-    }
-    if (objective == Objective::bernoulli) {
-        const double score = scores.at(0, row);
-        const double margin = y[0] > 0.5f ? score : -score;
-        return margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
-    }
-    double top = scores.at(0, row);
-    for (int k = 1; k < outputs; ++k) top = std::max<double>(top, scores.at(k, row));  // std::fmax crashes GCC 12 on ARM
-    double sum = 0.0;
-    for (int k = 0; k < outputs; ++k) sum += std::exp(scores.at(k, row) - top);
-    return top + std::log(sum) - scores.at(static_cast<int>(y[0]), row);
+    return negative_log_likelihood(objective, scores, outputs, y[0], row);
 }
+
+#endif
 
 }  // namespace epiboost

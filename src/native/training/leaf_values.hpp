@@ -14,6 +14,7 @@
 #include "families/families.hpp"
 #include "training/context.hpp"
 #include "training/gradients.hpp"
+#include "training/rounding.hpp"
 #include "training/splits.hpp"
 
 namespace epiboost {
@@ -89,21 +90,16 @@ class LeafValues {
     }
 
   private:
-    // A step down the gradient. That of a log standard deviation, 1/2 - 1/2 m with m the mean of squared residuals in standard
-    // deviations, has no bound: a step for large m would go far past the best value, 1/2 log m, and ends there. Likewise that of
-    // the log of a mean, 1 - m with m the mean of ratios of the targets to their means, whose best value is log m.
+    // A step down the gradient. That of the log of a mean, 1 - m with m the mean of ratios of the targets to their means, has no bound
+    // either: its best value is log m.
     double step(double gradient, StepBound bound) const {
-        const double step = -context_.recipe.learning_rate * gradient;
-        if (bound == StepBound::none || step <= 0.0) return step;
-        return std::min(step, bound == StepBound::log_mean ? std::log(1.0 - gradient) : 0.5 * std::log(1.0 - 2.0 * gradient));
+        const double rate = context_.recipe.learning_rate;
+        if (bound != StepBound::log_mean) return leaf_step(gradient, rate, bound == StepBound::log_dispersion);
+        const double step = -rate * gradient;
+        return step <= 0.0 ? step : std::min(step, std::log(1.0 - gradient));
     }
 
     static constexpr std::size_t copies = 4;  // of the sums: hides the latency of an addition, see add_block
-
-    template <class Integer>
-    static Integer round_to_nearest(float x) {
-        return static_cast<Integer>(x + (x < 0.0f ? -0.5f : 0.5f));
-    }
 
     // One row may be so heavy that 30 bits of its gradient leave none for others. There is room for more bits if there are not
     // too many rows.
@@ -116,11 +112,6 @@ class LeafValues {
     // Bits that a sum of 30 bits of each row leaves unused, of 63.
     static int unused_bits(const TrainingContext& context) {
         return std::max(0, 32 - static_cast<int>(std::bit_width(context.table.rows)));
-    }
-
-    static float fixed_point(float largest, int spare_bits) {
-        if (!(largest > 0.0f)) return 1.0f;
-        return static_cast<float>(std::ldexp(1.0, std::min(29 + spare_bits - std::ilogb(largest), 120)));
     }
 
     // Adds this thread's rows to its sums.

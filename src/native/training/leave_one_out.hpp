@@ -16,6 +16,7 @@
 #include "core/objective.hpp"
 #include "training/context.hpp"
 #include "training/leaf_values.hpp"
+#include "training/leave_one_out_row.hpp"
 #include "training/monotone.hpp"
 
 namespace epiboost {
@@ -56,11 +57,9 @@ class LeaveOneOutStep {
             }
         }
         for (std::size_t i = 0; i < block; ++i) {
-            const float one_copy = weight[i] < 1.0f ? weight[i] : 1.0f;
-            const float own_gradient = one_copy * (own_gradient_ ? own_gradient_[row + i] : scores_.at(0, row + i) - y[i]);
-            const float others = leaf_size[i] - one_copy;
-            const float value = rate * (leaf_gradient[i] - own_gradient + towards_row[i]) / (others > 1e-20f ? others : 1.0f);
-            leave_one_out[i] -= others > 1e-20f ? value : 0.0f;
+            const LeafTotals totals{leaf_gradient[i], leaf_size[i]};
+            const float gradient = own_gradient_ ? own_gradient_[row + i] : scores_.at(0, row + i) - y[i];
+            leave_one_out[i] -= leave_one_out_step(totals, weight[i], gradient, towards_row[i], rate);
         }
         if (!changed_.shift.empty()) follow_order(leaf, previous, leave_one_out);
     }

@@ -13,6 +13,7 @@
 
 #include "core/noise.hpp"
 #include "core/problem.hpp"
+#include "training/noisy_score.hpp"
 
 namespace epiboost {
 
@@ -35,8 +36,8 @@ inline void add_score_noise(const NoiseKey& key, float deviation, std::size_t fe
         float even;
         float odd;
         normal_pair(key, first + static_cast<std::uint32_t>(pair), even, odd);
-        scores[2 * pair] = std::sqrt(scores[2 * pair]) + deviation * even;
-        scores[2 * pair + 1] = std::sqrt(scores[2 * pair + 1]) + deviation * odd;
+        scores[2 * pair] = noisy_score(scores[2 * pair], deviation, even);
+        scores[2 * pair + 1] = noisy_score(scores[2 * pair + 1], deviation, odd);
     }
 }
 

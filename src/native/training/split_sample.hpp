@@ -14,6 +14,7 @@
 #include "training/context.hpp"
 #include "training/gradients.hpp"
 #include "training/histogram.hpp"
+#include "training/rounding.hpp"
 
 namespace epiboost {
 
@@ -87,7 +88,7 @@ class SplitSample {
         std::vector<float> levels(outputs_);
         for (int k = 0; k < outputs_; ++k) {
             const float largest = gradients.largest(k);
-            const float unit = largest > 1e-30f ? largest / context_.largest_level : 1.0f;  // its inverse must be finite
+            const float unit = gradient_unit(largest, context_.largest_level);
             levels[k] = 1.0f / unit;
             if (group.rank == 0) unit_squared_[k] = unit * unit;
         }
@@ -155,7 +156,6 @@ class SplitSample {
         return count;
     }
 
-    // Stochastic rounding: floor(gradient / unit + u) with u uniform on (0, 1). Two outputs share 32 random bits.
     void round_block(int tree, std::size_t row, const Gradients& gradients, const float* levels,
                      std::int32_t* __restrict integers) const {
         const std::uint32_t* key = context_.target.key.data() + row;
@@ -168,12 +168,7 @@ class SplitSample {
             const float* gradient = gradients.of(k) + row;
             const int shift = k % 2 ? 16 : 0;
             const float level = levels[k];
-            constexpr float offset = 256.0f;  // makes the number positive, so that truncation rounds down
-            for (std::size_t i = 0; i < block; ++i) {
-                const std::int32_t half = static_cast<std::int32_t>((bits[i] >> shift) & 0xffffu);
-                const float uniform = (static_cast<float>(half) + 0.5f) * 0x1p-16f;
-                integers[k * block + i] = static_cast<std::int32_t>(gradient[i] * level + uniform + offset) - 256;
-            }
+            for (std::size_t i = 0; i < block; ++i) integers[k * block + i] = round_gradient(gradient[i], level, bits[i], shift);
         }
     }
 

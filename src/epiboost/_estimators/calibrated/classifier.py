@@ -13,7 +13,7 @@ from epiboost._estimators.calibrated.rows import CalibrationRows
 from epiboost._estimators.calibrated.temperature import fit_temperature
 from epiboost._estimators.conformal import check_coverages, check_flag, temper
 from epiboost._estimators.predictions import ClassPredictions
-from epiboost._estimators.uncertainty_model import takes_dask
+from epiboost._estimators.uncertainty_model import takes_remote_tables
 from epiboost._inputs.labels import label_codes
 from epiboost._inputs.schema import CheckedTable
 from epiboost._inputs.target import Classes
@@ -100,7 +100,7 @@ class CalibratedClassifier(ClassifierMixin, ClassPredictions, BaseCalibrated):  
         classes: AnyArray = self._known_estimator.classes_
         return classes
 
-    @takes_dask
+    @takes_remote_tables
     def predict_set(
         self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, groups: Column = None
     ) -> npt.NDArray[np.bool_]:

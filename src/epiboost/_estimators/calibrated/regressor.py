@@ -11,7 +11,7 @@ from epiboost._estimators.calibrated.scales import NO_CHANGE, Scales, fit_poster
 from epiboost._estimators.conformal import check_coverages, check_flag
 from epiboost._estimators.distributional import ends_of, scores_of
 from epiboost._estimators.predictions import NumberPredictions
-from epiboost._estimators.uncertainty_model import takes_dask
+from epiboost._estimators.uncertainty_model import takes_remote_tables
 from epiboost._inputs.schema import CheckedTable
 from epiboost._inputs.target import Numbers
 from epiboost._posterior.posterior import Posterior
@@ -116,7 +116,7 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         """Largest coverage that the calibration rows can guarantee."""
         return self.conformity_.max_coverage if self.symmetric else 2.0 * self.conformity_.max_coverage - 1.0
 
-    @takes_dask
+    @takes_remote_tables
     def predict_interval(self, X: Table, coverage: float | npt.ArrayLike = 0.9, *, groups: Column = None) -> Floats:
         """Predict intervals that contain the target with at least the given probability.
 
@@ -161,7 +161,7 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         ends: Floats = posterior.mean[:, np.newaxis, np.newaxis] + deviation
         return ends.reshape(-1, *coverages.shape, 2)
 
-    @takes_dask
+    @takes_remote_tables
     def predict_quantile(self, X: Table, q: npt.ArrayLike, *, groups: Column = None) -> Floats:
         """Predict the ends of the calibrated intervals: 0.05 and 0.95 are the ends of the interval of coverage 0.9.
 

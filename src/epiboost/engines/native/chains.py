@@ -3,7 +3,7 @@
 A chain is a pure function of a binned table, a recipe and a seed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
@@ -141,6 +141,25 @@ class Trees(NamedTuple):
     losses: Floats
 
 
+class SampleArrays(NamedTuple):
+    """Rows that a chain is trained on, as plain arrays; see `ChainTable`.
+
+    Attributes
+    ----------
+    bins : array of shape (n, columns)
+    y, weight : float32 arrays of shape (n,)
+    keys : uint32 array of shape (n,)
+        Keys of the rows in the noise function.
+    offset : float32 array of shape (n, outputs) or None
+    """
+
+    bins: Bytes
+    y: AnyArray
+    weight: AnyArray
+    keys: AnyArray
+    offset: Floats32 | None
+
+
 @dataclass(frozen=True, slots=True)
 class ChainTable:
     """Chains to train on the same rows, as plain arrays.
@@ -181,23 +200,36 @@ class ChainTable:
 
     def samples(self) -> list[Sample]:
         """Return the rows of each order, or the bootstrap sample of each chain, as objects of the native core."""
-        if not self.bootstrap:
-            return [_sample(table, self.y, self.weight, self.offset, self.counts) for table in self.tables]
-        return [self._bootstrap_sample(chain, int(seed)) for chain, seed in enumerate(self.seeds)]
+        return [_sample(arrays, self.counts) for arrays in self.sample_arrays()]
 
-    def _bootstrap_sample(self, chain: int, seed: int) -> Sample:
+    def sample_arrays(self) -> Iterator[SampleArrays]:
+        """Yield the rows of each order, or the bootstrap sample of each chain; chain m has sample m modulo their number."""
         keys = np.arange(len(self.y), dtype=np.uint32)
-        weight = bootstrap_weight(self.weight.astype(np.float64), keys, seed)
-        rows = np.flatnonzero(weight)
-        if not rows.size:  # a table of very few rows
-            return _sample(self.tables[chain % len(self.tables)], self.y, self.weight, self.offset, self.counts)
-        table = self.tables[chain % len(self.tables)][rows]
-        offset = None if self.offset is None else self.offset[rows]
-        return native().Sample(table, self.y[rows], weight[rows].astype(np.float32), keys[rows], self.counts, offset)
+        whole = (SampleArrays(table, self.y, self.weight, keys, self.offset) for table in self.tables)
+        if not self.bootstrap:
+            yield from whole
+            return
+        for chain, seed in enumerate(self.seeds):
+            weight = bootstrap_weight(self.weight.astype(np.float64), keys, int(seed))
+            rows = np.flatnonzero(weight)
+            table = self.tables[chain % len(self.tables)]
+            if not rows.size:  # a table of very few rows
+                yield SampleArrays(table, self.y, self.weight, keys, self.offset)
+                continue
+            offset = None if self.offset is None else self.offset[rows]
+            yield SampleArrays(table[rows], self.y[rows], weight[rows].astype(np.float32), keys[rows], offset)
 
     def evaluation_samples(self) -> list[Sample]:
         """Return the evaluation rows as an object of the native core; none or one."""
-        return [] if self.evaluation is None else [_sample(*self.evaluation, self.counts)]
+        arrays = self.evaluation_arrays()
+        return [] if arrays is None else [_sample(arrays, self.counts)]
+
+    def evaluation_arrays(self) -> SampleArrays | None:
+        """Return the evaluation rows, if there are any."""
+        if self.evaluation is None:
+            return None
+        bins, y, weight, offset = self.evaluation
+        return SampleArrays(bins, y, weight, np.arange(len(y), dtype=np.uint32), offset)
 
     def loss_shift(self) -> float:
         """Return what is added to the losses that the core measures on the evaluation rows."""
@@ -277,6 +309,6 @@ def _scores(offset: Floats | None) -> Floats32 | None:
     return None if offset is None else np.ascontiguousarray(offset.reshape(len(offset), -1), dtype=np.float32)
 
 
-def _sample(codes: AnyArray, y: AnyArray, weight: AnyArray, offset: Floats32 | None, counts: AnyArray) -> Sample:
-    keys = np.arange(len(y), dtype=np.uint32)
-    return native().Sample(np.ascontiguousarray(codes), y, weight, keys, counts, offset)
+def _sample(arrays: SampleArrays, counts: AnyArray) -> Sample:
+    bins = np.ascontiguousarray(arrays.bins)
+    return native().Sample(bins, arrays.y, arrays.weight, arrays.keys, counts, arrays.offset)

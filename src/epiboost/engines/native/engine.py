@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -12,12 +11,14 @@ from epiboost._boosting.recipe import ON_CLUSTER, MemberSpec, thread_count
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress
+from epiboost._typing import Device
 from epiboost.engines.base import Capabilities, Forest, Subset
-from epiboost.engines.native.chains import chain_table, forest_of
+from epiboost.engines.native.chains import ChainTable, Trees, chain_table, forest_of
 from epiboost.engines.native.forest import NativeForest
 from epiboost.engines.native.quick_trees import QuickTrees
 from epiboost.engines.native.rows import bin_evaluation, bin_numbers, bin_rows, rows_for
 from epiboost.engines.native.training import train_here, train_on_cluster
+from epiboost.engines.native.training_on_device import train_on_device
 from epiboost.engines.rounds import Rounds, evaluation_rows, replay
 
 _MAX_CLASSES = 1024  # the native core keeps the scores of a row on the stack
@@ -33,13 +34,16 @@ class NativeEngine:
         Number of threads, or ``"dask"`` to train one member per task on the active Dask cluster.
     borders : sequence of sequences of numbers, optional
         Ascending borders of the bins of each column; None uses quantiles of the rows.
+    device : {"cpu", "cuda", "auto"}
+        Where chains are trained, and where their forest predicts.
     """
 
     n_jobs: int | str | None = None
     borders: Sequence[Sequence[float]] | None = field(default=None, repr=False)
+    device: Device = field(default="cpu", repr=False)
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        partitions="bins", cluster=True, class_offset=True, sparse=True, compiled_families=True
+        partitions="bins", cluster=True, class_offset=True, sparse=True, device=True, compiled_families=True
     )
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:
@@ -109,10 +113,9 @@ class NativeEngine:
             chain_table(rows, evaluation, specs, steps),
             given=(forest.feature, forest.threshold, forest.parent, forest.leaf),
         )
-        train = train_on_cluster if self.n_jobs == ON_CLUSTER else partial(train_here, threads=threads)
-        (trees,) = train([table], progress=progress)
+        (trees,) = self._train([table], progress)
         continued = forest_of(trees, rows.bins, rows.objective, steps, n_jobs=self.n_jobs, encoding=rows.encoding)
-        return replace(continued, decay=forest.decay)
+        return replace(continued, decay=forest.decay, device=self.device)
 
     def _fit_all(
         self, tasks: list[tuple[Dataset, Sequence[MemberSpec]]], progress: Progress, rounds: Rounds | None = None
@@ -133,13 +136,19 @@ class NativeEngine:
             tables.append(chain_table(rows, evaluation, specs, steps))
             unfinished.append((rows.bins, rows.objective, steps, rows.encoding))
             del data, rows, evaluation  # the trainer gets the only reference to the bins
-        train = train_on_cluster if self.n_jobs == ON_CLUSTER else partial(train_here, threads=threads, rounds=rounds)
         return [
-            forest_of(trees, bins, objective, steps, n_jobs=self.n_jobs, encoding=encoding)
+            forest_of(trees, bins, objective, steps, n_jobs=self.n_jobs, encoding=encoding).on(self.device)
             for trees, (bins, objective, steps, encoding) in zip(
-                train(tables, progress=progress), unfinished, strict=True
+                self._train(tables, progress, rounds), unfinished, strict=True
             )
         ]
+
+    def _train(self, tables: list[ChainTable], progress: Progress, rounds: Rounds | None = None) -> list[Trees]:
+        """Train the chains of all tables on the cluster, on the GPU or here; the list is emptied."""
+        if self.n_jobs == ON_CLUSTER:
+            return train_on_cluster(tables, progress)
+        trained = train_on_device(tables, thread_count(self.n_jobs), progress, rounds, device=self.device)
+        return train_here(tables, thread_count(self.n_jobs), progress, rounds) if trained is None else trained
 
     def given_bins(self, max_bins: int) -> Bins | None:
         """Return the bins of the given borders, or None."""

@@ -16,8 +16,11 @@ from epiboost._encoding.binned import BinnedEncoding
 from epiboost._encoding.encoding import Encoding
 from epiboost._native import Predictor, native
 from epiboost._threads import shared_threads
-from epiboost._typing import AnyArray, Bytes, Family, Floats
+from epiboost._typing import AnyArray, Bytes, Device, Family, Floats, LibraryObject
 from epiboost.engines.base import check_width
+from epiboost.engines.cuda.compiled_trees import ForestArrays
+from epiboost.engines.cuda.prediction import Recalibration
+from epiboost.engines.native.on_device import DevicePredictors
 from epiboost.engines.native.tree_arrays import check_arrays, find_leaves
 
 _MAX_PREDICTORS = 4  # compiled predictors that are kept; each takes the memory of the trees
@@ -46,6 +49,8 @@ class NativeForest:
         Losses on the evaluation rows.
     encoding : Encoding or None
         Encoding of the categorical columns; None if there are none.
+    device : {"cpu", "cuda", "auto"}
+        Where it predicts; no part of a file.
     """
 
     bins: Bins
@@ -59,13 +64,15 @@ class NativeForest:
     evaluation: Floats
     n_jobs: int | str | None = None
     encoding: Encoding | None = None
+    device: Device = "cpu"
     _predictors: dict[tuple[int, ...] | None, Predictor] = field(default_factory=dict, repr=False, compare=False)
+    _on_device: DevicePredictors = field(default_factory=DevicePredictors, repr=False, compare=False)
 
     __repr__ = short_repr
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the caches."""
-        state = {**self.__dict__, "_predictors": {}}
+        state = {**self.__dict__, "_predictors": {}, "_on_device": DevicePredictors()}
         for name in ("binned_encoding", "threads", "n_features"):
             state.pop(name, None)
         return state
@@ -100,16 +107,46 @@ class NativeForest:
         if table.ndim != 2 or table.shape[1] != self.n_features:  # noqa: PLR2004 (rows and columns)
             message = f"the table must have {self.n_features} columns; got shape {table.shape}"
             raise ValueError(message)
-        predictor = self._predictor(None if prefixes is None else tuple(int(prefix) for prefix in prefixes))
+        members = None if prefixes is None else tuple(int(prefix) for prefix in prefixes)
         if self.encoding is None:
+            parameters = self._on_device.parameters(self, members, table)
+            if parameters is not None:
+                return parameters
+            predictor = self._predictor(members)
             return self._parameters(predictor.predict, table, predictor)
         encoded, unseen = self.binned(table)
-        parameters = self._parameters(predictor.predict_bins, encoded, predictor)
+        parameters = self._on_device.parameters(self, members, encoded)
+        predictor = self._predictor(members)
+        if parameters is None:
+            parameters = self._parameters(predictor.predict_bins, encoded, predictor)
         rows = np.flatnonzero(unseen)
         if len(parameters) > 1 and len(rows):  # rows with unseen categories are encoded differently for each member
             imputed = self.binned_encoding.impute_unseen(table[rows], encoded[rows], len(parameters))
             parameters[:, rows] = self._predict_each(imputed, predictor)
         return parameters
+
+    def on(self, device: Device) -> "NativeForest":
+        """Return the forest that predicts on a device; both share their arrays and caches."""
+        if device == self.device:
+            return self
+        forest = object.__new__(type(self))
+        forest.__dict__.update(self.__dict__, device=device)
+        return forest
+
+    def normal_summary(
+        self, table: LibraryObject, prefixes: tuple[int, ...] | None, recalibration: Sequence[float] | None
+    ) -> tuple[LibraryObject, LibraryObject, LibraryObject] | None:
+        """Return mean, data and knowledge uncertainty, where a table of numbers is; None if `predict` shall do it."""
+        if self.encoding is not None or self.family != "normal":
+            return None
+        settings = None if recalibration is None else Recalibration(*recalibration)
+        return self._on_device.normal_summary(self, prefixes, table, settings)
+
+    def mean_probabilities(self, table: LibraryObject, prefixes: tuple[int, ...] | None) -> LibraryObject | None:
+        """Return average probabilities, where a table of numbers is; None if `predict` shall do it."""
+        if self.encoding is not None or self.family != "categorical":
+            return None
+        return self._on_device.mean_probabilities(self, prefixes, table)
 
     def binned(self, table: AnyArray) -> tuple[Bytes, AnyArray]:
         """Return bins of shape (n, binned columns), and whether a row has a category that was not seen in training."""
@@ -227,7 +264,18 @@ class NativeForest:
         return np.minimum(np.asarray(checked, dtype=np.int32), self.count[:, np.newaxis])
 
     def _compile(self, prefixes: tuple[int, ...] | None) -> Predictor:
-        """Return a new native predictor, one segment per prefix.
+        """Return a new native predictor, one segment per prefix."""
+        return native().Predictor(
+            self.bins.borders,
+            self.bins.offsets,
+            *self.segment_arrays(prefixes),
+            self.objective.code,
+            self.objective.start,
+            *self.objective.units,
+        )
+
+    def segment_arrays(self, prefixes: tuple[int, ...] | None) -> ForestArrays:
+        """Return the arrays of a predictor, one segment per prefix.
 
         Its leaf values include the shrinkage by the later trees of their segment.
         """
@@ -238,16 +286,11 @@ class NativeForest:
         segment = np.stack([np.searchsorted(of_chain, position, side="right") for of_chain in end])
         segment_end = np.take_along_axis(end, np.minimum(segment, end.shape[1] - 1), axis=1)
         shrinkage = self.decay ** np.maximum(segment_end - 1 - position, 0)
-        return native().Predictor(
-            self.bins.borders,
-            self.bins.offsets,
+        return ForestArrays(
             self.feature,
             self.threshold,
             self.parent,
             (self.leaf * shrinkage[:, :, np.newaxis, np.newaxis]).astype(np.float32),
             np.ascontiguousarray(end),
             self.decay ** (end - begin).astype(np.float64),
-            self.objective.code,
-            self.objective.start,
-            *self.objective.units,
         )

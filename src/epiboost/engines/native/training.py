@@ -22,7 +22,7 @@ def train_here(tables: list[ChainTable], threads: int, progress: Progress, round
     sizes = [len(table.seeds) for table in tables]
     total = sum(len(table.seeds) * table.recipe.trees for table in tables)
     has_losses = tables[0].evaluation is not None
-    round_done = None if rounds is None else _round_callback(rounds, tables)
+    round_done = None if rounds is None else round_callback(rounds, tables)
     shifts = [table.loss_shift() for table in tables]
     given = tables[0].given  # of the only table, if there is any
     problems = [_problem(tables.pop(0)) for _ in sizes]
@@ -41,8 +41,8 @@ def train_here(tables: list[ChainTable], threads: int, progress: Progress, round
     return [trees._replace(losses=trees.losses + shift) for trees, shift in zip(trained, shifts, strict=True)]
 
 
-def _round_callback(rounds: Rounds, tables: Sequence[ChainTable]) -> Callable[[int, list[tuple[int, AnyArray]]], bool]:
-    """Return the callback of the native core, which is given the scores of the evaluation rows of single chains."""
+def round_callback(rounds: Rounds, tables: Sequence[ChainTable]) -> Callable[[int, list[tuple[int, AnyArray]]], bool]:
+    """Return the callback of a trainer, which is given the scores of the evaluation rows of single chains."""
     table_of = np.repeat(np.arange(len(tables)), [len(table.seeds) for table in tables])
     objectives = [table.objective for table in tables]  # the tables themselves are not kept
     offsets = [None if table.evaluation is None else table.evaluation[3] for table in tables]

@@ -1,0 +1,246 @@
+"""Chains on the device: the arrays of each, and the structure by which kernels find them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from epiboost._typing import AnyArray, LibraryObject
+from epiboost.engines.cuda.training.backend import Backend
+from epiboost.engines.cuda.training.layout import Record, record, structure
+from epiboost.engines.cuda.training.plan import BLOCK, Plan, Shape, padded
+from epiboost.engines.cuda.training.rows import (
+    draw_limit,
+    fixed_point,
+    largest_level,
+    max_rows,
+    min_integer_weight,
+    structure_share,
+)
+from epiboost.engines.cuda.training.samples import DeviceSample
+from epiboost.engines.native.chains import ChainRecipe
+
+_NO_SPLIT = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """One chain to train.
+
+    Attributes
+    ----------
+    recipe : ChainRecipe
+    seed : int
+    sample : DeviceSample
+    evaluation : DeviceSample or None
+    steps : array of ``Step``
+    given : (feature, threshold, value) or None
+        The trees with which it begins.
+    """
+
+    recipe: ChainRecipe
+    seed: int
+    sample: DeviceSample
+    evaluation: DeviceSample | None
+    steps: AnyArray
+    given: tuple[AnyArray, AnyArray, AnyArray] | None = None
+
+
+@dataclass(slots=True)
+class ChainArrays:
+    """The arrays of one chain on the device.
+
+    Attributes
+    ----------
+    feature, threshold, value, losses : device arrays
+        Its trees, see `Trees`.
+    evaluation_scores : device array or None
+    others : list
+        What else lives as long.
+    """
+
+    feature: LibraryObject
+    threshold: LibraryObject
+    value: LibraryObject
+    losses: LibraryObject | None = None
+    evaluation_scores: LibraryObject | None = None
+    others: list[LibraryObject] = field(default_factory=list)
+
+
+class MemberBuilder:
+    """Allocates the arrays of chains and fills their structures.
+
+    Parameters
+    ----------
+    backend : Backend
+    shape : Shape
+        Of the largest chain; all have the same outputs, depth and trees.
+    plan : Plan
+    """
+
+    def __init__(self, backend: Backend, shape: Shape, plan: Plan) -> None:
+        """Store the arguments."""
+        self.backend = backend
+        self.shape = shape
+        self.plan = plan
+
+    def build(self, chain: Chain) -> tuple[Record, ChainArrays]:
+        """Return the structure of a chain, and its arrays."""
+        arrays = self._trees(chain)
+        fields: dict[str, Any] = {**chain.sample.fields, **_numbers(chain, self.shape)}
+        for name, array in {**self._state(chain), **self._sample(chain), **self._of_tree(chain)}.items():
+            fields[name] = self.backend.pointer(array)
+            arrays.others.append(array)
+        for name in ("feature", "threshold", "value"):
+            fields[name] = self.backend.pointer(getattr(arrays, name))
+        _alias_sample(chain, fields)
+        if chain.evaluation is not None:
+            self._add_evaluation(chain.evaluation, arrays, fields)
+        return record("Member", **fields), arrays
+
+    def _trees(self, chain: Chain) -> ChainArrays:
+        trees, depth, leaves = self.shape.trees, self.shape.depth, self.shape.leaves
+        feature = np.zeros((trees, depth), dtype=np.uint16)
+        threshold = np.full((trees, depth), _NO_SPLIT, dtype=np.uint8)
+        value = np.zeros((trees, leaves, self.shape.outputs), dtype=np.float32)
+        if chain.given is not None:
+            for own, given in zip((feature, threshold, value), chain.given, strict=True):
+                own[: len(given)] = given
+        return ChainArrays(*(self.backend.put(array) for array in (feature, threshold, value)))
+
+    def _state(self, chain: Chain) -> dict[str, LibraryObject]:
+        stride, outputs, zeros = padded(chain.sample.rows), self.shape.outputs, self.backend.zeros
+        state = {
+            "steps": self.backend.put(chain.steps),
+            "start": self.backend.put(np.array(chain.recipe.start, dtype=np.float32)),
+            "scores": zeros((outputs, stride), np.float32),
+            "gradients": zeros((outputs, stride), np.float32),
+            "leaf": zeros(stride, np.uint8),
+        }
+        if self.shape.guards_variance:
+            state["leave_one_out"] = zeros(stride, np.float32)
+        if self.shape.subsamples:
+            state["drawn_weight"] = zeros(stride, np.float32)
+            state["drawn_integer_weight"] = zeros(stride, np.int32)
+        if chain.recipe.interactions:
+            state["groups"] = self.backend.put(group_masks(chain.recipe, chain.sample.columns, self.shape.group_words))
+        return state
+
+    def _sample(self, chain: Chain) -> dict[str, LibraryObject]:
+        stride, samples = sample_stride(chain)
+        arrays = {
+            "integers": self.backend.zeros((4 if self.shape.packs else self.shape.outputs, stride), np.int8),
+            "sample_leaf": self.backend.zeros((2, stride), np.uint8),
+        }
+        if samples:
+            arrays["sample_bins"] = self.backend.zeros((chain.sample.columns, stride), np.uint8)
+            if not self.shape.packs and (self.shape.subsamples or "integer_weight" in chain.sample.fields):
+                arrays["sample_weight"] = self.backend.zeros(stride, np.int32)
+        return arrays
+
+    def _of_tree(self, chain: Chain) -> dict[str, LibraryObject]:
+        shape, zeros = self.shape, self.backend.zeros
+        lanes = shape.outputs + 1
+        arrays = {
+            "drawn": zeros(1, np.uint64),
+            "largest": zeros((2, shape.outputs), np.int32),
+            "squares": zeros(shape.outputs, np.int64),
+            "best": zeros(shape.depth, np.uint64),
+            "arrived": zeros(chain.sample.columns + 2, np.uint32),
+            "sums": zeros((2, shape.leaves, lanes), np.int64),
+            "leaf_steps": zeros((shape.outputs, shape.leaves), np.float32),
+            "leaf_totals": zeros((shape.leaves, 2), np.float32),
+            "own_values": zeros(1, np.int32),
+        }
+        columns, leaf = chain.sample.columns, (shape.planes, shape.cells)
+        if self.plan.row_tiles > 1:
+            arrays["histograms"] = zeros((columns, shape.leaves // 2, *leaf), np.uint32)
+        if self.plan.subtracts:
+            arrays["parents"] = zeros((2, columns, max(shape.leaves // 4, 1), *leaf), np.uint32)
+            arrays["right_is_lighter"] = zeros((2, columns, shape.leaves // 2), np.uint8)
+        return arrays
+
+    def _add_evaluation(self, rows: DeviceSample, arrays: ChainArrays, fields: dict[str, Any]) -> None:
+        stride = padded(rows.rows)
+        arrays.losses = self.backend.zeros(self.shape.trees, np.float64)
+        arrays.evaluation_scores = self.backend.zeros((self.shape.outputs, stride), np.float32)
+        block_losses = self.backend.zeros(max(stride // BLOCK, 1), np.float64)
+        arrays.others.append(block_losses)
+        fields.update(
+            rows.fields,
+            losses=self.backend.pointer(arrays.losses),
+            evaluation_scores=self.backend.pointer(arrays.evaluation_scores),
+            block_losses=self.backend.pointer(block_losses),
+            evaluation_rows=rows.rows,
+            evaluation_stride=stride,
+            evaluation_total_weight=rows.weights.total,
+        )
+
+
+def sample_stride(chain: Chain) -> tuple[int, bool]:
+    """Return the padded number of rows that choose the splits, at most, and whether they are a sample."""
+    rows = max_rows(chain.recipe, chain.sample.rows)
+    return padded(rows), structure_share(chain.recipe, chain.sample.rows) < 1.0
+
+
+def group_masks(recipe: ChainRecipe, columns: int, words: int) -> AnyArray:
+    """Return the groups of interacting columns that each column is in, as bits, shape (columns, words)."""
+    masks = np.zeros((columns, words), dtype=np.uint32)
+    for number, group in enumerate(recipe.interactions):
+        for column in group:
+            masks[column, number // 32] |= np.uint32(1 << number % 32)
+    return masks
+
+
+def member_table(members: list[Record]) -> AnyArray:
+    """Return the structures of chains as an array."""
+    table = np.zeros(len(members), structure("Member"))
+    for position, member in enumerate(members):
+        table[position] = member
+    return table
+
+
+def _alias_sample(chain: Chain, fields: dict[str, Any]) -> None:
+    """Let the sample that chooses the splits be the rows themselves where all rows do."""
+    if fields["samples_structure"]:
+        return
+    fields["sample_bins"] = fields["bins"]
+    weight = fields.get("drawn_integer_weight") or fields.get("integer_weight")
+    if weight:
+        fields["sample_weight"] = weight
+
+
+def _numbers(chain: Chain, shape: Shape) -> dict[str, Any]:
+    """Return the fields of ``Member`` that are numbers."""
+    recipe, sample = chain.recipe, chain.sample
+    stride, samples = sample_stride(chain)
+    share = structure_share(recipe, sample.rows)
+    spare_bits = sample.weights.spare_bits
+    in_groups = len({column for group in recipe.interactions for column in group})
+    return {
+        "seed": chain.seed,
+        "rows": sample.rows,
+        "stride": padded(sample.rows),
+        "sample_stride": stride,
+        "sample_capacity": max_rows(recipe, sample.rows),
+        "learning_rate": recipe.learning_rate,
+        "l2": recipe.l2,
+        "rows_for_noise": sample.weights.total * share * recipe.subsample,
+        "column_share": recipe.column_share,
+        "step_rate": recipe.learning_rate,
+        "split_l2": recipe.l2 * share,
+        "weight_unit": sample.weights.unit,
+        "weight_scale": fixed_point(sample.weights.largest, spare_bits),
+        "largest_level": largest_level(recipe, sample.rows),
+        "noise": recipe.noise,
+        "variance_guard": recipe.variance_guard,
+        "neighbour_share": recipe.subsample,
+        "draw_limit": draw_limit(recipe.subsample),
+        "structure_limit": draw_limit(share),
+        "subsamples": shape.subsamples,
+        "samples_structure": samples,
+        "spare_bits": spare_bits,
+        "columns": sample.columns,
+        "usable_columns": in_groups if recipe.interactions else sample.columns,
+        "least_weight": min_integer_weight(recipe, sample.weights),
+    }

@@ -1,0 +1,249 @@
+"""How training is laid out on a device: sizes of grids, shared memory, and how many chains fit the memory at once.
+
+Everything here is arithmetic, without a device.
+
+>>> shape = Shape(rows=41_157, columns=9, outputs=2, depth=6, cells=256, trees=1000, packs=True)
+>>> plan_launches(shape, members=10, limits=Limits(processors=132, shared_bytes=232_448)).subtracts
+True
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from epiboost.engines.cuda.training.backend import Launch, Limits
+
+BLOCK = 64  # arrays with one entry per row are padded to it, as in core/constants.hpp
+_WAVES = 8  # blocks of rows per multiprocessor
+_LEVEL_WAVES = 2  # of blocks that find splits
+_CROWDED_WAVES = 4  # of blocks that find splits, from which on they take several columns
+_BLOCKS_AT_ONCE = 2  # that a multiprocessor should hold
+_MAX_COLUMNS = 3  # that a block takes
+_MIN_TILE_ROWS = 4096  # that one block sums into a histogram; with fewer, merging takes longer than summing
+_SUM_BYTES = 32 * 1024  # of shared memory for leaf sums
+_GLOBAL_BYTES = 1 << 28  # for histograms that do not fit shared memory
+_STATIC_BYTES = 9 * 1024  # of shared memory that kernels have without being asked
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Sizes of the largest chain.
+
+    Attributes
+    ----------
+    rows, columns, outputs, depth, trees : int
+    cells : int
+        Cells of a histogram: the bins of the column with the most, rounded up to a multiple of four.
+    sample_rows : int
+        Upper bound of the rows that choose the splits; 0 for all rows.
+    evaluation_rows : int
+    given : int
+        Number of trees that are there already.
+    group_words : int
+        32-bit words for the groups of interacting columns.
+    guards_variance, subsamples : bool
+    weighs_sample : bool
+        Whether drawn rows have weights of their own.
+    packs : bool
+        Whether a cell of a histogram is one word of 64 bits.
+    columns_at_once : int
+        Columns whose histograms one block sums.
+    """
+
+    rows: int
+    columns: int
+    outputs: int
+    depth: int
+    cells: int
+    trees: int
+    sample_rows: int = 0
+    evaluation_rows: int = 0
+    given: int = 0
+    group_words: int = 0
+    guards_variance: bool = False
+    subsamples: bool = False
+    weighs_sample: bool = False
+    packs: bool = False
+    columns_at_once: int = 1
+
+    @property
+    def leaves(self) -> int:
+        """Number of leaves of a tree."""
+        return 1 << self.depth
+
+    @property
+    def column_groups(self) -> int:
+        """Number of blocks that share the columns."""
+        return -(-self.columns // self.columns_at_once)
+
+    @property
+    def planes(self) -> int:
+        """Number of 32-bit numbers in a cell of a histogram."""
+        return 2 if self.packs else self.outputs + 1
+
+    @property
+    def leaf_bytes(self) -> int:
+        """Bytes of the histogram of one leaf and one column."""
+        return self.planes * self.cells * 4
+
+    @property
+    def splitting_rows(self) -> int:
+        """Number of rows that choose the splits, at most."""
+        return self.sample_rows or self.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Launches of one tree of a group of chains.
+
+    Attributes
+    ----------
+    grown, given : tuple of Launch
+        Launches for a tree that is grown, and for one that is there already.
+    leaves_per_pass : int
+        Leaves of a level whose histograms are summed at once.
+    subtracts : bool
+        Whether of two sibling leaves only the lighter one is summed.
+    row_tiles : int
+        Blocks that share the rows of a column.
+    sum_copies : int
+        Copies of the leaf sums in shared memory; 0 if they do not fit.
+    global_blocks : int
+        Blocks whose histograms are in global memory; 0 if they fit shared memory.
+    """
+
+    grown: tuple[Launch, ...]
+    given: tuple[Launch, ...]
+    leaves_per_pass: int
+    subtracts: bool
+    row_tiles: int
+    sum_copies: int
+    global_blocks: int
+
+    def global_bytes(self, shape: Shape) -> int:
+        """Return the bytes of the histograms in global memory."""
+        return self.global_blocks * self.leaves_per_pass * shape.leaf_bytes
+
+
+def padded(rows: int) -> int:
+    """Return the number of rows, padded to whole blocks.
+
+    >>> padded(65)
+    128
+    """
+    return -(-rows // BLOCK) * BLOCK
+
+
+def plan_launches(shape: Shape, members: int, limits: Limits) -> Plan:
+    """Return the launches of one tree of so many chains."""
+    available = limits.shared_bytes - _STATIC_BYTES - 4 * shape.outputs
+    fits = max(0, available) // shape.leaf_bytes
+    subtracts = fits >= max(shape.leaves // 4, 1)
+    tiles = _row_tiles(shape, members, limits)
+    blocks = tiles * (shape.column_groups + 1)  # one more moves rows to their new leaves
+    global_blocks = 0 if fits else blocks * members
+    at_once = fits or max(1, _GLOBAL_BYTES // (global_blocks * shape.leaf_bytes))
+    leaves_per_pass = min(shape.leaves // 2, at_once)
+    copies = _sum_copies(shape, limits)
+    levels = []
+    for level in range(shape.depth):
+        slots = 1 << max(level - 1, 0) if subtracts else min(1 << level, leaves_per_pass)
+        shared_bytes = 0 if global_blocks else slots * shape.leaf_bytes * shape.columns_at_once
+        levels.append(Launch("find_split", (blocks, members), limits.level_threads, shared_bytes, level))
+    gradients, sample, *after = _row_launches(shape, members, limits, copies)
+    return Plan(
+        grown=(gradients, sample, *levels, *after),
+        given=(gradients, *after),
+        leaves_per_pass=leaves_per_pass,
+        subtracts=subtracts,
+        row_tiles=tiles,
+        sum_copies=copies,
+        global_blocks=global_blocks,
+    )
+
+
+def is_crowded(shape: Shape, members: int, limits: Limits) -> bool:
+    """Return whether blocks of one column each fill the device several times over."""
+    return members * shape.columns > _CROWDED_WAVES * limits.processors
+
+
+def columns_at_once(shape: Shape, members: int, limits: Limits) -> int:
+    """Return how many columns one block takes: reading rows once for several saves time where blocks are many.
+
+    >>> shape = Shape(rows=41_157, columns=9, outputs=2, depth=6, cells=256, trees=1000, packs=True)
+    >>> limits = Limits(processors=132, shared_bytes=232_448)
+    >>> columns_at_once(shape, 1, limits), columns_at_once(shape, 100, limits)
+    (1, 3)
+    """
+    if not is_crowded(shape, members, limits):
+        return 1
+    slots = max(shape.leaves // 4, 1) * shape.leaf_bytes
+    fits = (limits.shared_bytes // _BLOCKS_AT_ONCE - _STATIC_BYTES) // slots
+    return max(1, min(_MAX_COLUMNS, fits, shape.columns))
+
+
+def _row_tiles(shape: Shape, members: int, limits: Limits) -> int:
+    """Return into how many parts the rows of a column are divided, so that all multiprocessors have work."""
+    wanted = _LEVEL_WAVES * limits.processors // (members * shape.column_groups)
+    return max(1, min(wanted, shape.splitting_rows // _MIN_TILE_ROWS))
+
+
+def _sum_copies(shape: Shape, limits: Limits) -> int:
+    """Return how many copies of the leaf sums a block has."""
+    one = shape.leaves * (shape.outputs + 1) * 8
+    return min(_SUM_BYTES // one, limits.row_threads // 32)
+
+
+def _row_launches(shape: Shape, members: int, limits: Limits, copies: int) -> tuple[Launch, ...]:
+    """Return the launches that go through rows: gradients, sample, leaf sums, and the evaluation rows."""
+    threads = limits.row_threads
+    most = max(1, -(-shape.rows // threads))
+    wanted = -(-_WAVES * limits.processors // members)
+    blocks = min(most, wanted)
+    sum_bytes = copies * shape.leaves * (shape.outputs + 1) * 8
+    launches = [
+        Launch("compute_gradients", (blocks, members), threads),
+        Launch("prepare_sample", (blocks, members), threads, threads * 8 if shape.sample_rows else 0),
+        Launch("sum_leaves", (blocks, members), threads, sum_bytes),
+    ]
+    if shape.evaluation_rows:
+        launches.append(Launch("evaluate_rows", (-(-shape.evaluation_rows // threads), members), threads))
+    return tuple(launches)
+
+
+def member_bytes(shape: Shape) -> int:
+    """Return the bytes of one chain's arrays, without the rows that it shares with others."""
+    stride, sample = padded(shape.rows), padded(shape.splitting_rows)
+    lanes = shape.outputs + 1
+    state = stride * (4 * shape.outputs * 2 + 1 + (4 if shape.guards_variance else 0) + (8 if shape.subsamples else 0))
+    drawn = sample * shape.columns if shape.sample_rows else 0
+    splitting = sample * ((4 if shape.packs else shape.outputs) + 2 + (4 if shape.weighs_sample else 0)) + drawn
+    trees = shape.trees * (3 * shape.depth + 4 * shape.leaves * shape.outputs + 20)
+    leaves = shape.leaves * 24 * lanes + shape.columns * shape.leaves * (shape.leaf_bytes + 1)
+    evaluation = padded(shape.evaluation_rows) * (4 * shape.outputs + 1)
+    return state + splitting + trees + leaves + evaluation
+
+
+def sample_bytes(shape: Shape) -> int:
+    """Return the bytes of the rows that chains share: bins, targets, and weights in all their forms."""
+    return padded(shape.rows) * (shape.columns + 4 * 6 + 1) + padded(shape.evaluation_rows) * (shape.columns + 8)
+
+
+def groups_of(sizes: Sequence[int], free: int) -> list[range]:
+    """Return ranges of chains that fit the memory together; a range has at least one chain.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Bytes of each chain.
+    free : int
+
+    >>> groups_of([4, 4, 4, 20, 4], 10)
+    [range(0, 2), range(2, 3), range(3, 4), range(4, 5)]
+    """
+    groups, first, used = [], 0, 0
+    for chain, size in enumerate(sizes):
+        if chain > first and used + size > free:
+            groups.append(range(first, chain))
+            first, used = chain, 0
+        used += size
+    return [*groups, range(first, len(sizes))]

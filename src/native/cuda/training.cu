@@ -1,0 +1,7 @@
+// All kernels of training, compiled together.
+#include "cuda/evaluation.cu"
+#include "cuda/gradients.cu"
+#include "cuda/leaf_sums.cu"
+#include "cuda/level.cu"
+#include "cuda/sample.cu"
+#include "cuda/table.cu"

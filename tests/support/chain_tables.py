@@ -1,0 +1,104 @@
+"""Small tables of chains, and the comparison of two trainers on them."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from epiboost._boosting.objectives import Bernoulli, Categorical, Normal
+from epiboost._progress import no_progress
+from epiboost.engines.native.chains import ChainRecipe, ChainTable
+from epiboost.engines.native.training import train_here
+from tests.support.native_core import OBJECTIVES as STARTS
+from tests.support.native_core import small_table
+
+FAMILIES = {"normal": Normal, "bernoulli": Bernoulli, "categorical": Categorical}
+RECIPE = ChainRecipe(
+    objective=0,
+    start=(0.0, 0.0),
+    trees=6,
+    depth=4,
+    leaves=0,
+    learning_rate=0.3,
+    l2=1.0,
+    shrink=0.0,
+    noise=0.0,
+    subsample=1.0,
+    variance_guard=0.0,
+    structure_rows=0.0,
+    random_strength=0.0,
+    random_decay=0.1,
+    monotone=(),
+    interactions=(),
+    min_leaf_weight=0.0,
+    column_share=1.0,
+)
+SGLB = {"noise": 0.02, "shrink": 0.001, "random_strength": 1.0, "variance_guard": 1.0}
+
+CASES = {
+    "plain": {},
+    "sglb": SGLB,
+    "one_level": {"depth": 1, **SGLB},
+    "eight_levels": {"depth": 8, "trees": 2, **SGLB},
+    "integer_weights": {"weights": "integer", **SGLB},
+    "real_weights": {"weights": "real", **SGLB},
+    "subsample": {"subsample": 0.6, **SGLB},
+    "subsample_weights": {"subsample": 0.6, "weights": "integer", **SGLB},
+    "drawn": {"n": 2000, "structure_rows": 600.0, **SGLB},
+    "drawn_weights": {"n": 2000, "structure_rows": 600.0, "weights": "integer", "subsample": 0.7, **SGLB},
+    "many_weights": {"n": 3000, "weights": "real", **SGLB},
+    "bootstrap": {"bootstrap": True, **SGLB},
+    "evaluation": {"evaluation": True, "weights": "real", **SGLB},
+    "rescaled": {"trees": 40, "noise": 0.02, "shrink": 2.0, "variance_guard": 1.0, "evaluation": True},
+    "two_classes": {"objective": "bernoulli", "noise": 0.02, "random_strength": 1.0},
+    "two_classes_offset": {"objective": "bernoulli", "noise": 0.02, "offset": True, "evaluation": True},
+    "classes": {"objective": "categorical", "noise": 0.02, "random_strength": 1.0, "evaluation": True},
+    "classes_offset": {"objective": "categorical", "weights": "real", "offset": True, "evaluation": True},
+    "six_classes": {"objective": "categorical", "start": (0.1,) * 6, "noise": 0.02},
+    "many_classes": {"objective": "categorical", "start": (0.1,) * 21, "noise": 0.02, "random_strength": 1.0},
+    "least_weight": {"min_leaf_weight": 10.0, **SGLB},
+    "columns": {"column_share": 0.5, **SGLB},
+    "interactions": {"interactions": ((0, 1), (1, 2)), **SGLB},
+    "columns_of_interactions": {"interactions": ((0, 1), (1, 2)), "column_share": 0.7, **SGLB},
+}
+
+
+def chain_table(objective="normal", weights="one", *, n=150, seed=0, chains=2, evaluation=False, offset=False, **options):
+    """Return chains on a small table with a signal; other options are fields of the recipe."""
+    code, start = STARTS[objective]
+    (bins, y, weight, _), counts = small_table(objective, weights, missing=True, n=n, seed=seed)
+    rng = np.random.default_rng(seed + 1)
+    known = rng.normal(size=(n, len(start))).astype(np.float32) if offset else None
+    held_out = None
+    if evaluation:
+        (other, target, mass, _), _ = small_table(objective, weights, missing=True, n=n + 7, seed=seed + 100)
+        own = None if known is None else rng.normal(size=(n + 7, len(start))).astype(np.float32)
+        held_out = (np.minimum(other, counts - 1).astype(np.uint8), target, mass, own)
+    bootstrap = options.pop("bootstrap", False)
+    return ChainTable(
+        tables=(bins,),
+        y=y,
+        weight=weight,
+        counts=counts,
+        evaluation=held_out,
+        recipe=replace(RECIPE, **{"objective": code, "start": start, **options}),
+        seeds=np.arange(7, 7 + chains, dtype=np.uint64),
+        bootstrap=bootstrap,
+        objective=_objective(objective, len(start), y),
+        offset=known,
+    )
+
+
+def _objective(name, outputs, y):
+    return FAMILIES[name].of(y.astype(np.float64), np.ones(len(y)), outputs)
+
+
+def assert_same_bits(tables, train, rounds=None):
+    """Check that a trainer returns the arrays of the native core, bit by bit."""
+    expected = train_here(list(tables), 1, no_progress, rounds)
+    found = train(list(tables), 1, no_progress, rounds)
+    assert len(found) == len(expected)
+    for own, other in zip(found, expected, strict=True):
+        for name, array, right in zip(own._fields, own, other, strict=True):
+            assert array.dtype == right.dtype, name
+            np.testing.assert_array_equal(array, right, err_msg=name)
+    return expected

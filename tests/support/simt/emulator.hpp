@@ -1,0 +1,200 @@
+// Runs CUDA kernels on the processor: the threads of a block are fibers, which switch where CUDA's threads wait for each other.
+//
+// Blocks run one after the other, and the threads of a block in ascending or descending order between two barriers: a missing barrier
+// shows as a difference between the two. Shared memory begins with garbage. Only what the kernels use is here.
+#pragma once
+
+#define EPIBOOST_EMULATOR
+
+#include <ucontext.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "core/standard.hpp"
+
+#define EPIBOOST_KERNEL static void
+#define __launch_bounds__(...)
+#define __shared__ static
+
+namespace emulator {
+
+struct Dimensions {
+    unsigned x = 1;
+    unsigned y = 1;
+};
+
+struct Barrier {
+    unsigned arrived = 0;
+    unsigned phase = 0;
+};
+
+constexpr unsigned lanes_per_warp = 32;
+constexpr std::size_t stack_bytes = 256 * 1024;
+
+struct Fiber {
+    ucontext_t context{};
+    std::vector<char> stack = std::vector<char>(stack_bytes);
+    Dimensions thread;
+    bool done = true;
+};
+
+struct Machine {
+    ucontext_t scheduler{};
+    std::vector<Fiber> fibers;
+    std::vector<Barrier> warp_barriers;
+    std::vector<unsigned> live_in_warp;
+    std::vector<unsigned long long> exchanged;
+    std::vector<unsigned char> shared;
+    std::function<void()> kernel;
+    Barrier block_barrier;
+    Fiber* running = nullptr;
+    unsigned live = 0;
+    unsigned progress = 0;  // counts barriers passed and threads ended
+    Dimensions grid;
+    Dimensions block;
+    Dimensions block_index;
+};
+
+inline Machine machine;
+
+inline void yield() { swapcontext(&machine.running->context, &machine.scheduler); }
+
+inline void wait_at(Barrier& barrier, const unsigned& expected) {
+    const unsigned phase = barrier.phase;
+    ++barrier.arrived;
+    while (barrier.phase == phase) {
+        if (barrier.arrived >= expected) {
+            barrier.arrived = 0;
+            ++barrier.phase;
+            ++machine.progress;
+            return;
+        }
+        yield();
+    }
+}
+
+inline unsigned warp() { return machine.running->thread.x / lanes_per_warp; }
+
+inline void run_fiber() {
+    machine.kernel();
+    machine.running->done = true;
+    --machine.live;
+    --machine.live_in_warp[warp()];
+    ++machine.progress;
+    yield();
+}
+
+inline void run_block(unsigned threads, bool descending) {
+    Machine& m = machine;
+    if (m.fibers.size() < threads) m.fibers.resize(threads);
+    const unsigned warps = (threads + lanes_per_warp - 1) / lanes_per_warp;
+    m.warp_barriers.assign(warps, {});
+    m.live_in_warp.assign(warps, 0);
+    m.exchanged.assign(warps * lanes_per_warp, 0);
+    m.block_barrier = {};
+    m.live = threads;
+    std::memset(m.shared.data(), 0xa5, m.shared.size());
+    for (unsigned i = 0; i < threads; ++i) {
+        Fiber& fiber = m.fibers[i];
+        fiber.thread.x = i;
+        fiber.done = false;
+        ++m.live_in_warp[i / lanes_per_warp];
+        getcontext(&fiber.context);
+        fiber.context.uc_stack.ss_sp = fiber.stack.data();
+        fiber.context.uc_stack.ss_size = fiber.stack.size();
+        fiber.context.uc_link = &m.scheduler;
+        makecontext(&fiber.context, run_fiber, 0);
+    }
+    while (m.live > 0) {
+        const unsigned before = m.progress;
+        for (unsigned i = 0; i < threads; ++i) {
+            m.running = &m.fibers[descending ? threads - 1 - i : i];
+            if (!m.running->done) swapcontext(&m.scheduler, &m.running->context);
+        }
+        if (m.progress == before) {
+            std::fprintf(stderr, "the threads of a block wait at different barriers\n");
+            std::abort();
+        }
+    }
+}
+
+inline void run_grid(Dimensions grid, unsigned threads, std::size_t shared_bytes, bool descending, std::function<void()> kernel) {
+    Machine& m = machine;
+    m.grid = grid;
+    m.block = {threads, 1};
+    m.kernel = std::move(kernel);
+    m.shared.resize(shared_bytes);
+    for (unsigned y = 0; y < grid.y; ++y) {
+        for (unsigned x = 0; x < grid.x; ++x) {
+            m.block_index = {x, y};
+            run_block(threads, descending);
+        }
+    }
+}
+
+}  // namespace emulator
+
+#define threadIdx (emulator::machine.running->thread)
+#define blockIdx (emulator::machine.block_index)
+#define blockDim (emulator::machine.block)
+#define gridDim (emulator::machine.grid)
+
+inline void __syncthreads() { emulator::wait_at(emulator::machine.block_barrier, emulator::machine.live); }
+inline void __syncwarp() {
+    emulator::wait_at(emulator::machine.warp_barriers[emulator::warp()], emulator::machine.live_in_warp[emulator::warp()]);
+}
+inline void __threadfence() {}
+
+template <class T>
+T __shfl_sync(unsigned, T value, int lane) {
+    auto* of_warp = emulator::machine.exchanged.data() + emulator::warp() * emulator::lanes_per_warp;
+    std::memcpy(of_warp + threadIdx.x % emulator::lanes_per_warp, &value, sizeof(T));
+    __syncwarp();
+    T found;
+    std::memcpy(&found, of_warp + static_cast<unsigned>(lane) % emulator::lanes_per_warp, sizeof(T));
+    __syncwarp();
+    return found;
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned distance) {
+    const unsigned lane = threadIdx.x % emulator::lanes_per_warp;
+    return __shfl_sync(mask, value, static_cast<int>(lane >= distance ? lane - distance : lane));
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned distance) {
+    const unsigned lane = threadIdx.x % emulator::lanes_per_warp;
+    return __shfl_sync(mask, value, static_cast<int>(lane + distance < emulator::lanes_per_warp ? lane + distance : lane));
+}
+
+template <class T, class U>
+T atomicAdd(T* address, U value) {
+    const T old = *address;
+    *address = static_cast<T>(old + static_cast<T>(value));
+    return old;
+}
+template <class T, class U>
+T atomicMax(T* address, U value) {
+    const T old = *address;
+    if (static_cast<T>(value) > old) *address = static_cast<T>(value);
+    return old;
+}
+template <class T, class U>
+T atomicMin(T* address, U value) {
+    const T old = *address;
+    if (static_cast<T>(value) < old) *address = static_cast<T>(value);
+    return old;
+}
+template <class T, class U>
+T atomicExch(T* address, U value) {
+    const T old = *address;
+    *address = static_cast<T>(value);
+    return old;
+}
+
+namespace epiboost::cuda {
+inline unsigned char* shared_memory() { return emulator::machine.shared.data(); }
+}  // namespace epiboost::cuda
