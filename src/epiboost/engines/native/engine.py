@@ -145,10 +145,13 @@ class NativeEngine:
 
     def _train(self, tables: list[ChainTable], progress: Progress, rounds: Rounds | None = None) -> list[Trees]:
         """Train the chains of all tables on the cluster, on the GPU or here; the list is emptied."""
+        shifts, threads = [table.loss_shift() for table in tables], thread_count(self.n_jobs)
         if self.n_jobs == ON_CLUSTER:
-            return train_on_cluster(tables, progress)
-        trained = train_on_device(tables, thread_count(self.n_jobs), progress, rounds, device=self.device)
-        return train_here(tables, thread_count(self.n_jobs), progress, rounds) if trained is None else trained
+            trained = train_on_cluster(tables, progress)
+        else:
+            on_device = train_on_device(tables, threads, progress, rounds, device=self.device)
+            trained = train_here(tables, threads, progress, rounds) if on_device is None else on_device
+        return [trees._replace(losses=trees.losses + shift) for trees, shift in zip(trained, shifts, strict=True)]
 
     def given_bins(self, max_bins: int) -> Bins | None:
         """Return the bins of the given borders, or None."""
