@@ -14,7 +14,7 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 PYPROJECT := import tomllib; toml = tomllib.load(open('pyproject.toml', 'rb')); project = toml['project']
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-extras test-arm fuzz soak sanitize lint format bench bench-quick bench-quality \
+.PHONY: help install demo test test-slow test-extras test-cuda test-arm fuzz soak sanitize lint format bench bench-quick bench-quality \
 	bench-engines bench-calibration bench-outside bench-dask bench-explain bench-acquisition reproduce size docs wheels clean
 
 help:  ## list the targets
@@ -36,6 +36,14 @@ test-extras: install  ## run the engine tests with no library, each library alon
 	for hidden in "catboost lightgbm xgboost" "lightgbm xgboost" "catboost xgboost" "catboost lightgbm" ""; do \
 	  EPIBOOST_WITHOUT="$$hidden" PYTHONPATH=. $(BIN)/python -m pytest -q -n 2 -m "not slow" -p tests.support.without $(ENGINE_TESTS) \
 	  || exit 1; done
+
+# CuPy comes with the extra, unless one for another CUDA is there already. The sanitizers run what takes seconds without them.
+test-cuda: install  ## run the tests that need an NVIDIA GPU, and its memory and race checkers
+	$(BIN)/python -c "import cupy" || $(BIN)/python -m pip install --quiet "$$(echo build/wheel/*.whl)[cuda]"
+	$(BIN)/python -m pytest -n 0 -m cuda
+	for tool in memcheck racecheck; do \
+	  compute-sanitizer --tool $$tool --error-exitcode 1 --target-processes all \
+	    $(BIN)/python -m pytest -q -n 0 -m cuda -k sanitized || exit 1; done
 
 fuzz: install  ## search for faults with random cases (minutes; hours with FORM=long)
 	$(BIN)/python -m fuzz --form $(or $(FORM),usual)

@@ -55,6 +55,7 @@ def main() -> None:
         text = page(results, effort.repeats, growth.section(series) if series else "")
         if earlier_results:
             text += "\nThese measurements come from several runs on the same machine, some of them while it was busy.\n"
+        text += _gpu_section((DOCS / "benchmarks.md").read_text(encoding="utf-8"))
         (DOCS / "benchmarks.md").write_text(text, encoding="utf-8")
     if options.json is not None:
         record = {
@@ -65,6 +66,12 @@ def main() -> None:
             "growth": [{**asdict(each), "slopes": each.slopes} for each in series],
         }
         options.json.write_text(json.dumps(record, indent=2, ensure_ascii=False), encoding="utf-8")
+
+
+def _gpu_section(page: str) -> str:
+    """Return the section of a page that was measured on another machine, which has a GPU."""
+    _, heading, section = page.partition("\n## On a GPU\n")
+    return heading + section
 
 
 def _run(numbers: tuple[int, ...], effort: Effort) -> list[Result]:

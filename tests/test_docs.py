@@ -37,6 +37,8 @@ REPLACED = {  # what a reader has and a test has not: a cluster, and time
         ('engine="xgboost"', f'engine="xgboost", {SMALL}'),
         ("/shared/", ""),
     ),
+    "docs/gpu.md": (('n_members=100, device="cuda"', SMALL),),
+    "docs/more-members.md": (("n_members=100", "n_members=3"),),
     "docs/engines.md": (
         ('engine="lightgbm"', f'engine="lightgbm", {SMALL}'),
         ('engine="forest"', f'engine="forest", {SMALL}'),

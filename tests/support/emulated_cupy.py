@@ -6,6 +6,7 @@
 import ctypes
 import functools
 import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,7 +34,7 @@ class DeviceArray(np.ndarray):
         result = getattr(ufunc, method)(*given, **options)
         return result.view(DeviceArray) if isinstance(result, np.ndarray) else np.asarray(result).view(DeviceArray)
 
-    def get(self, stream=None, out=None, blocking=True):  # noqa: ARG002, FBT002 (of CuPy)
+    def get(self, stream=None, out=None, blocking=True):  # noqa: ARG002 (of CuPy)
         if out is None:
             return np.array(self.view(np.ndarray))
         out[...] = self.view(np.ndarray)
@@ -130,6 +131,7 @@ def pretend_a_gpu(monkeypatch, *, free=1 << 30):
         monkeypatch.setattr(module, "cupy", lambda: cupy)
     for module in (on_device, tables):
         monkeypatch.setattr(module, "device_errors", lambda _: nullcontext())
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.setattr(prediction, "kernels", kernels)
     monkeypatch.setattr(transfer, "pinned_empty", np.empty)
     monkeypatch.setattr(tables, "free_memory", lambda: free)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from epiboost.engines.cuda.training.backend import Limits
 from epiboost.engines.cuda.sources import folder
+from epiboost.engines.cuda.training.backend import Limits
 
 _HERE = Path(__file__).parent / "simt"
 _FOLDER = tempfile.TemporaryDirectory(prefix="epiboost-kernels-")

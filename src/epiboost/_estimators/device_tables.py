@@ -1,6 +1,9 @@
 """Tables on a GPU: the checks of a schema, made there, and summaries of the posterior."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
 
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._inputs.device_arrays import as_cupy, like, on_host
@@ -8,11 +11,12 @@ from epiboost._inputs.number_tables import check_numbers
 from epiboost._inputs.schema import CheckedTable, ColumnSchema
 from epiboost._inputs.table import check_feature_names, check_n_features, feature_names
 from epiboost._posterior.summary import Summary
-from epiboost._typing import Device, Floats, LibraryObject, Table
+from epiboost._typing import AnyArray, Device, Floats, LibraryObject, Table
 from epiboost.engines.base import DeviceForest, Forest
 from epiboost.engines.cuda.choice import is_gpu_used
 
 _TWO_AXES = 2
+_LARGE_BYTES = 8 << 20  # a millisecond for one thread
 
 
 def on_device(forest: Forest, device: Device) -> Forest:
@@ -37,6 +41,21 @@ def near_table(X: Table, schema: ColumnSchema, forest: Forest, device: Device) -
     if bool((abs(table) == float("inf")).any()):
         check_numbers(on_host(table), schema.owner)  # its error says where
     return CheckedTable(table)
+
+
+def read_table(X: Table, schema: ColumnSchema, threads: int) -> AnyArray:
+    """Return a table on the host as `ColumnSchema.transform` does; one thread would take longer than the GPU."""
+    is_large = type(X) is np.ndarray and X.ndim == _TWO_AXES and X.nbytes >= _LARGE_BYTES
+    if not (is_large and threads > 1 and schema.may_be_plain(X)):
+        return schema.transform(X)
+    with ThreadPoolExecutor(threads) as pool, np.errstate(all="ignore"):
+        total = sum(pool.map(_sum, np.array_split(X, threads)))
+    return X if np.isfinite(total) else schema.transform(X)
+
+
+def _sum(part: AnyArray) -> float:
+    with np.errstate(all="ignore"):  # each thread has its own
+        return float(part.sum())
 
 
 def summary_of(

@@ -4,7 +4,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from epiboost._boosting.class_offset import add_to_scores
 from epiboost._boosting.recipe import thread_count
-from epiboost._estimators.device_tables import near_table, on_device, summary_of
+from epiboost._estimators.device_tables import near_table, on_device, read_table, summary_of
 from epiboost._estimators.fitted import FittedAttributes
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._estimators.uncertainty_model import UncertaintyModel
@@ -61,7 +61,7 @@ class FittedModel(FittedAttributes, UncertaintyModel):
         if self.device == "cpu":
             return self.predict_posterior(X, offset=offset)
         self._require_fitted()
-        table = X.values if isinstance(X, CheckedTable) else self.schema_.transform(X)
+        table = X.values if isinstance(X, CheckedTable) else read_table(X, self.schema_, thread_count(self.n_jobs))
         known, forest = self._known_offset(offset, len(table)), on_device(self.forest_, self.device)
         summary = summary_of(
             forest,

@@ -30,7 +30,7 @@ _COPIES: dict[str, tuple[str, Callable[[Any], Table]]] = {
 
 def is_on_device(X: Table) -> bool:
     """Return whether an array, a tensor, a column or a frame is in the memory of a GPU."""
-    if isinstance(X, _HOST_TYPES):
+    if type(X) in _HOST_TYPES:
         return False
     library = _library_of(X)
     return library in {"cupy", "cudf"} or (library == "torch" and bool(getattr(X, "is_cuda", False)))
@@ -38,7 +38,7 @@ def is_on_device(X: Table) -> bool:
 
 def on_host(X: Table) -> Table:
     """Return a copy on the host of what is on a GPU, and a tensor as an array; anything else as it is."""
-    if isinstance(X, _HOST_TYPES):
+    if type(X) in _HOST_TYPES:
         return X
     method, copy = _COPIES.get(_library_of(X), ("", None))
     return copy(X) if copy is not None and hasattr(X, method) else X

@@ -281,14 +281,18 @@ class ColumnSchema:
         check_sparse_zeros(sparse_zeros)
         return cls(owner, n_features, None if names is None else tuple(names), categories, ranges, sparse_zeros)
 
+    def may_be_plain(self, X: Table) -> bool:
+        """Return whether X is a float array of the right shape, whose values alone are to be checked."""
+        if type(X) is not np.ndarray or X.dtype not in _FLOATS or X.ndim != _TWO_AXES or not len(X):
+            return False
+        return not self.categories and self.names is None and X.shape[1] == self.n_features
+
     def _is_plain(self, X: Table) -> bool:
         """Return whether X is a finite float array, for which all checks are skipped.
 
         The checks take longer than predicting one row.
         """
-        if type(X) is not np.ndarray or X.dtype not in _FLOATS or X.ndim != _TWO_AXES or not len(X):
-            return False
-        if self.categories or self.names is not None or X.shape[1] != self.n_features:
+        if not self.may_be_plain(X):
             return False
         with np.errstate(all="ignore"):
             return bool(np.isfinite(X.sum()))  # missing values and huge sums are left to the full check

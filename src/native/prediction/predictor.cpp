@@ -67,7 +67,8 @@ void write_parameters(const Link& link, const double* scores, std::size_t stride
         for (std::size_t k = 0; k < outputs; ++k) of_row[k] = link.start[k] + scores[k * stride + i];
         const double top = *std::max_element(of_row, of_row + outputs);
         double sum = 0.0;
-        for (std::size_t k = 0; k < outputs; ++k) sum += of_row[k] = exponential(of_row[k] - top);
+        for (std::size_t k = 0; k < outputs; ++k) of_row[k] = exponential(of_row[k] - top);  // apart, so that it vectorises
+        for (std::size_t k = 0; k < outputs; ++k) sum += of_row[k];
         for (std::size_t k = 0; k < outputs; ++k) of_row[k] /= sum;
     }
 }

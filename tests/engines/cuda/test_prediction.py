@@ -1,4 +1,4 @@
-"""Prediction on a GPU has the bits of the CPU: its kernels are run here by an emulator, and on a GPU where there is one."""
+"""Prediction on a GPU has the bits of the CPU: an emulator runs the kernels, and a GPU where there is one."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def table(columns=5, rows=ROWS):
     rng = np.random.default_rng(columns)
     X = rng.normal(size=(rows, columns))
     X[rng.random(X.shape) < 0.05] = np.nan
-    signal = np.nan_to_num(X[:, 0]) - 2.0 * np.nan_to_num(X[:, 1]) + np.nan_to_num(X[:, 0] * X[:, -1])
+    signal = np.nan_to_num(X[:, 0]) - 2.0 * np.nan_to_num(X[:, columns // 4]) + np.nan_to_num(X[:, 0] * X[:, -1])
     return X, signal
 
 
@@ -59,7 +59,7 @@ def test_parameters_have_the_bits_of_the_cpu(depth, leaves, classes):
 @pytest.mark.parametrize("columns", [1, 33, 260])
 @pytest.mark.parametrize("leaves", [None, 9])
 @pytest.mark.usefixtures("gpu")
-def test_bins_of_narrow_and_wide_tables_agree(columns, leaves):
+def test_sanitized_bins_of_narrow_and_wide_tables_agree(columns, leaves):
     model, X = fitted(depth=5, leaves=leaves, columns=columns)
     forest = model.forest_
     for given in (X, X.astype(np.float32), np.asfortranarray(X), X[:1], X[:513]):
@@ -92,9 +92,7 @@ def test_predictions_of_a_regressor_agree_with_those_of_the_cpu(options):
 
 @pytest.mark.parametrize("device_name", ["cpu", "cuda", "auto"])
 @pytest.mark.parametrize("classes", [0, 2, 3])
-def test_arrays_on_a_gpu_give_arrays_on_the_gpu(gpu, classes, device_name, monkeypatch):
-    if device_name == "cpu" or classes:
-        monkeypatch.setitem(__import__("sys").modules, "cupy", _module())
+def test_arrays_on_a_gpu_give_arrays_on_the_gpu(gpu, classes, device_name):
     model, X = fitted(classes, n_members=5)
     expected = model.predict_uncertainty(X)
     mean = model.predict_proba(X) if classes else model.predict(X)
@@ -149,7 +147,3 @@ def test_little_memory_makes_small_chunks_and_too_little_an_error(monkeypatch):
     emulated_cupy.pretend_a_gpu(monkeypatch, free=1000)
     with pytest.raises(device.DeviceError, match=r"512 rows at a time need .* GB of GPU memory, and 0.00 GB are free"):
         model.forest_.on("cuda").predict(X)
-
-
-def _module():
-    return device.cupy() if device.is_available() else emulated_cupy.cupy

@@ -73,7 +73,7 @@ def device_errors(what: str) -> Iterator[None]:
     except library.cuda.memory.OutOfMemoryError as error:
         message = f"the GPU has too little memory for {what} ({error}); free some, take a larger GPU or device='cpu'"
         raise DeviceError(message) from error
-    except library.cuda.runtime.CUDARuntimeError as error:
+    except (library.cuda.runtime.CUDARuntimeError, library.cuda.driver.CUDADriverError) as error:
         message = f"the GPU has failed at {what} ({error}); start the process anew, or use device='cpu'"
         raise DeviceError(message) from error
     except RuntimeError as error:
@@ -113,7 +113,7 @@ def _reason(status: int, runtime: LibraryObject) -> str:
     if status in {_OLD_DRIVER, _STUB_LIBRARY} and driver > 0:
         return (
             f"the NVIDIA driver is too old: it supports CUDA {_version(driver)}, and the installed CuPy needs "
-            f"{_version(runtime.runtimeGetVersion())}; update the driver, or install the CuPy for its CUDA; else {remedy}"
+            f"{_version(runtime.runtimeGetVersion())}; update the driver, or install a CuPy for its CUDA; else {remedy}"
         )
     if status == _NO_DEVICE or driver == 0:
         return f"device='cuda' needs an NVIDIA GPU, and this machine has none that CUDA can see; {remedy}"

@@ -17,7 +17,7 @@ _TILE_OF_SYMMETRIC, _TILE_OF_LEAF_WISE = 512, 128
 _MAX_STAGED_BYTES = 96 << 10  # of a block: two fit a multiprocessor of 227 KB
 _CHUNK_BYTES = 1 << 30  # larger chunks are no faster
 _MAX_BIN_BYTES = 1 << 31  # offsets of bins have 32 bits
-_HOST_CHUNK_BYTES = 16 << 20  # of a table that is copied: the copy of one chunk hides the computation of another
+_HOST_CHUNK_BYTES = 32 << 20  # of a table that is copied: the copy of one chunk hides the computation of another
 
 
 class TreeSizes(NamedTuple):

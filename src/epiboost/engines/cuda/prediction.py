@@ -85,6 +85,7 @@ class CudaPredictor:
         arrays = {name: getattr(trees, name) for name in ("split", "leaf", "batches", "unit", "segments", "decay")}
         arrays |= {"borders": borders, "offsets": offsets.astype(np.int64), "start": np.asarray(link.start)}
         predictor._on_device.update({name: cupy().asarray(array) for name, array in arrays.items()})
+        cupy().cuda.get_current_stream().synchronize()  # other streams, which predict, do not wait for the copies
         return predictor
 
     @property

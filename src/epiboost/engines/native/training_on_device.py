@@ -1,9 +1,11 @@
 """Training on a GPU, where it is wanted, possible and faster."""
 
+import warnings
+
 from epiboost._progress import Progress
 from epiboost._typing import Device
 from epiboost.engines.cuda.choice import is_gpu_used, pays_to_train, warn_of_cpu
-from epiboost.engines.cuda.device import DeviceError
+from epiboost.engines.cuda.device import DeviceError, device_errors
 from epiboost.engines.native.chains import ChainTable, Trees
 from epiboost.engines.rounds import Rounds
 
@@ -21,26 +23,30 @@ def train_on_device(
 
     Raises
     ------
-    ValueError
-        For ``device="cuda"`` and chains that the GPU cannot train.
     ImportError, DeviceError
         For ``device="cuda"`` without CuPy, without a GPU that it can use, or with too little memory.
+
+    Warns
+    -----
+    UserWarning
+        For chains that ``device="cuda"`` trains on the CPU all the same, and for ``"auto"`` where the GPU fails.
     """
     if not is_gpu_used(device, pays=any(map(_pays, tables))):
         return None
     from epiboost.engines.cuda.training import train_on_gpu, unsupported  # noqa: PLC0415 (few need it)
 
-    reason = next(filter(None, map(unsupported, tables)), None)
-    if reason is not None:
-        if device == "auto":
-            return None
-        message = f"device='cuda' cannot train this model: {reason}; use device='cpu', or 'auto', which does"
-        raise ValueError(message)
-    if device == "cuda":
-        return train_on_gpu(tables, threads, progress, rounds)
+    parameter = next(filter(None, map(unsupported, tables)), None)
+    if parameter is not None:
+        if device == "cuda":
+            message = f"chains with this {parameter} are trained on the CPU, which gives the model that a GPU would"
+            warnings.warn(message, UserWarning, stacklevel=2)
+        return None
     try:
-        return train_on_gpu(list(tables), threads, progress, rounds)
+        with device_errors("this training"):
+            return train_on_gpu(tables if device == "cuda" else list(tables), threads, progress, rounds)
     except DeviceError as error:
+        if device == "cuda":
+            raise
         warn_of_cpu(error)
         return None
 

@@ -7,9 +7,9 @@ from numpy.typing import DTypeLike
 
 from epiboost._typing import AnyArray, LibraryObject
 from epiboost.engines.cuda.device import check_device, cupy, free_memory
+from epiboost.engines.cuda.sources import fingerprint, folder
 from epiboost.engines.cuda.training.backend import Definitions, Launch, Limits
 from epiboost.engines.cuda.training.layout import Record
-from epiboost.engines.cuda.sources import fingerprint, folder
 
 _OPTIONS = ("-std=c++20", "--fmad=false", "-default-device")  # rounded as on the CPU; functions are for the device
 _SOURCE = '#include "cuda/training.cu"\n'
