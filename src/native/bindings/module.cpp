@@ -37,4 +37,5 @@ NB_MODULE(EPIBOOST_MODULE, module) {
     epiboost::bind_prediction(module);
     epiboost::bind_novelty(module);
     epiboost::bind_explanation(module);
+    epiboost::bind_families(module);
 }

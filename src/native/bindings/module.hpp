@@ -12,5 +12,6 @@ void bind_training(nanobind::module_& module);
 void bind_prediction(nanobind::module_& module);
 void bind_novelty(nanobind::module_& module);
 void bind_explanation(nanobind::module_& module);
+void bind_families(nanobind::module_& module);
 
 }  // namespace epiboost

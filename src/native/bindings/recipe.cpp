@@ -1,9 +1,7 @@
 // Binding of the recipe of a chain.
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,15 +24,6 @@ void check_family(Objective objective, std::size_t outputs, std::size_t constant
             throw std::invalid_argument("start and constants: as many numbers as the family has");
         }
     });
-}
-
-// Names of the families, in the order of their codes.
-std::vector<std::string> family_names() {
-    std::vector<std::string> names;
-    for (int code = first_family; code < first_family + family_count; ++code) {
-        with_family(static_cast<Objective>(code), [&](auto family) { names.emplace_back(family.name); });
-    }
-    return names;
 }
 
 void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, std::vector<float> constants, int trees, int depth, int leaves,
@@ -72,8 +61,6 @@ void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, std
 
 void bind_recipe(nb::module_& module) {
     using namespace nb::literals;
-    module.attr("FIRST_FAMILY") = first_family;
-    module.def("family_names", &family_names);
     nb::class_<ChainRecipe>(module, "ChainRecipe")
         .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "constants"_a = std::vector<float>(), "trees"_a, "depth"_a, "leaves"_a,
              "learning_rate"_a, "l2"_a, "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "random_strength"_a,

@@ -2,15 +2,20 @@
 #pragma once
 
 #include "core/problem.hpp"
+#include "families/censored_lognormal.hpp"
+#include "families/censored_weibull.hpp"
+#include "families/gamma.hpp"
+#include "families/laplace.hpp"
 #include "families/poisson.hpp"
 #include "families/student.hpp"
+#include "families/weibull.hpp"
 
 namespace epiboost {
 
 template <class... Members>
 struct FamilyList {};
 
-using Families = FamilyList<Student, Poisson>;
+using Families = FamilyList<Student, Laplace, Gamma, Weibull, Poisson, CensoredLogNormal, CensoredWeibull>;
 
 constexpr int first_family = 3;  // after the Normal and the classes, see `Objective`
 

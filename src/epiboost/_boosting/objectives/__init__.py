@@ -12,12 +12,18 @@ objective      score                                      gradient
 from epiboost._boosting.objectives.base import Objective
 from epiboost._boosting.objectives.bernoulli import Bernoulli
 from epiboost._boosting.objectives.categorical import Categorical
+from epiboost._boosting.objectives.censored import CensoredObjective
 from epiboost._boosting.objectives.distribution import Distribution
 from epiboost._boosting.objectives.families import (
     BINARY,
+    CENSORED,
     DISTRIBUTIONS,
     OBJECTIVES,
     distribution_named,
+    distribution_of,
+    is_censored,
+    is_of_numbers,
+    log_likelihood,
     objective_from_header,
 )
 from epiboost._boosting.objectives.normal import Normal
@@ -25,14 +31,20 @@ from epiboost._boosting.objectives.number_objective import NumberObjective
 
 __all__ = [
     "BINARY",
+    "CENSORED",
     "DISTRIBUTIONS",
     "OBJECTIVES",
     "Bernoulli",
     "Categorical",
+    "CensoredObjective",
     "Distribution",
     "Normal",
     "NumberObjective",
     "Objective",
     "distribution_named",
+    "distribution_of",
+    "is_censored",
+    "is_of_numbers",
+    "log_likelihood",
     "objective_from_header",
 ]

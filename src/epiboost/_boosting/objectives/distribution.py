@@ -82,6 +82,16 @@ class Distribution(abc.ABC):
         """Return the probability of more than y; families whose upper tail keeps its digits override this."""
         return 1.0 - self.cdf(parameters, y)
 
+    def logsf(self, parameters: Floats, y: Floats) -> Floats:
+        """Return the logarithm of the probability of more than y."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.sf(parameters, y)))
+
+    def logcdf(self, parameters: Floats, y: Floats) -> Floats:
+        """Return the logarithm of the probability of at most y."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.cdf(parameters, y)))
+
     @abc.abstractmethod
     def quantile(self, parameters: Floats, q: Floats) -> Floats:
         """Return the smallest value at which the distribution function is at least q, for 0 < q < 1."""

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.special import betaln, digamma, stdtr, stdtrit
 
 from epiboost._boosting.objectives.distribution import Distribution
-from epiboost._boosting.objectives.normal import Normal
 from epiboost._boosting.objectives.number_objective import NumberObjective
+from epiboost._boosting.objectives.quantiles import median_and_spread
 from epiboost._typing import Family, Floats
 
 _MIN_FREEDOM = 2.1  # the variance exists
@@ -149,10 +149,7 @@ class Student(NumberObjective):
         settings: tuple[float, ...] = (_FREEDOM,),
     ) -> Self:
         """Return the objective with the median and the interquartile range of a weighted target."""
-        lower, location, upper = _weighted_quantiles(y, weight, (0.25, 0.5, 0.75))
-        scale = (upper - lower) / 1.35
-        usual = Normal.of(y, weight)
-        return cls(location, scale if scale > 1e-3 * usual.scale else usual.scale, *settings)
+        return cls(*median_and_spread(y, weight), *settings)
 
     @property
     def constants(self) -> tuple[float, ...]:
@@ -216,10 +213,3 @@ class Student(NumberObjective):
 
 def _log_scale(scores: Floats) -> Floats:
     return np.clip(scores[:, 1], _MIN_LOG_SCALE, _MAX_LOG_SCALE)
-
-
-def _weighted_quantiles(y: Floats, weight: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
-    order = np.argsort(y, kind="stable")
-    ends = np.cumsum(weight[order])
-    positions = np.searchsorted(ends, np.asarray(levels) * ends[-1])
-    return tuple(float(y[order[min(position, len(y) - 1)]]) for position in positions)

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from epiboost._boosting.objectives import Distribution, distribution_named
+from epiboost._boosting.objectives import Distribution, distribution_named, distribution_of, log_likelihood
 from epiboost._estimators.out_of_fold.disagreement import Disagreement
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._files.requirements import require_facts
@@ -135,18 +135,28 @@ class UnseenTargets:
 
     Attributes
     ----------
-    distribution : Distribution
+    objective : str
     settings : tuple of float
         Of the distribution.
-    y, weight : arrays of shape (n,)
+    y : array of shape (n,), or (n, 2) of bounds
+    weight : array of shape (n,)
     predicted : array of shape (n, outputs)
     """
 
-    distribution: Distribution
+    objective: str
     settings: tuple[float, ...]
     y: Floats
     weight: Floats
     predicted: Floats
+
+    @property
+    def distribution(self) -> Distribution:
+        """The distribution whose parameters are predicted."""
+        return distribution_of(self.objective, self.settings)
+
+    def log_likelihood(self, parameters: Floats) -> Floats:
+        """Return the log-likelihood of each target by these parameters, shape (n,)."""
+        return log_likelihood(self.objective, self.distribution, parameters, self.y)
 
     def some(self) -> "UnseenTargets":
         """Return enough of the rows to fit a few numbers."""
@@ -207,7 +217,7 @@ def _fit(unseen: UnseenTargets, shape: float | None) -> tuple[NumberRecalibratio
         if has_dispersion:
             changed[:, 1] = reference + shift + power * (link[:, 1] - reference)
         with np.errstate(all="ignore"):
-            losses = -distribution.logpdf(distribution.from_link(changed, shaped), unseen.y)
+            losses = -unseen.log_likelihood(distribution.from_link(changed, shaped))
         total = float((weight * np.minimum(np.nan_to_num(losses, nan=_LARGE, posinf=_LARGE), _LARGE)).sum())
         outside = float(np.square(np.asarray(tried) - (shift, power)).sum())
         return float(total + 0.5 * _PRIOR_ROWS * (power - 1.0) ** 2 + weight.sum() * outside)
