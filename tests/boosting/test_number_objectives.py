@@ -29,9 +29,11 @@ def scores(name, objective):
 
 
 @pytest.fixture
-def y(name, objective):
-    """Encoded targets, which single precision holds exactly."""
-    return objective.encode(targets_of(name, N, seed=1)).astype(np.float32).astype(np.float64)
+def y(name, objective, scores):
+    """Encoded draws from the distributions of the scores, which single precision holds exactly."""
+    distribution = distribution_named(name, FAMILIES[name].settings)
+    drawn = distribution.sample(objective.parameters(scores), np.random.default_rng(1))
+    return objective.encode(drawn).astype(np.float32).astype(np.float64)
 
 
 def slopes(objective, scores, y):
@@ -150,15 +152,22 @@ class TestNativeCore:
         gradient, noise_scale, loss = self.of_core(core, objective, scores, y, location)
         expected = objective.gradient(scores, y, scores[:, 0] - location)
         np.testing.assert_allclose(gradient, expected, rtol=2e-5, atol=1e-5)
-        np.testing.assert_allclose(noise_scale, np.broadcast_to(objective.noise_scale(scores), expected.shape), rtol=1e-5)
+        np.testing.assert_allclose(
+            noise_scale, np.broadcast_to(objective.noise_scale(scores), expected.shape), rtol=1e-5
+        )
         np.testing.assert_allclose(loss, objective.row_losses(scores, y), rtol=2e-5, atol=1e-5)
 
     def test_gradients_of_extreme_scores_and_targets_are_finite(self, core, objective):
         if objective.code < core.FIRST_FAMILY:
             pytest.skip("the family is trained as another")
-        outputs, columns = len(objective.start), np.atleast_2d(objective.encode(targets_of(objective.name, 1)).T).shape[0]
+        outputs, columns = (
+            len(objective.start),
+            np.atleast_2d(objective.encode(targets_of(objective.name, 1)).T).shape[0],
+        )
         extremes = [-1e18, -100.0, -1.0, 0.0, 1.0, 100.0, 1e18]
-        grid = np.stack(np.meshgrid(*[extremes] * (min(outputs, 2) + 1), indexing="ij"), axis=-1).reshape(-1, min(outputs, 2) + 1)
+        grid = np.stack(np.meshgrid(*[extremes] * (min(outputs, 2) + 1), indexing="ij"), axis=-1).reshape(
+            -1, min(outputs, 2) + 1
+        )
         scores = np.tile(objective.start, (len(grid), 1))
         scores[:, : min(outputs, 2)] = grid[:, :-1]
         y = np.repeat(grid[:, -1:], columns, axis=1)

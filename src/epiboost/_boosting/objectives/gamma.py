@@ -137,7 +137,9 @@ class Gamma(NumberObjective):
         log_y, shares = np.log(y), weight / weight.sum()
         log_mean = float(logsumexp(log_y, b=shares))
         gap = max(log_mean - float((shares * log_y).sum()), 0.5 * np.exp(2.0 * _MIN_LOG_VARIATION))
-        shape = (3.0 - gap + np.sqrt((gap - 3.0) ** 2 + 24.0 * gap)) / (12.0 * gap)  # log − digamma is the gap, to 1.5 %
+        shape = (3.0 - gap + np.sqrt((gap - 3.0) ** 2 + 24.0 * gap)) / (
+            12.0 * gap
+        )  # log − digamma is the gap, to 1.5 %
         return cls(log_mean, float(-0.5 * np.log(shape)))
 
     @property
@@ -164,7 +166,9 @@ class Gamma(NumberObjective):
         The ratio r is that of the target to the mean, k the shape.
         """
         shape, log_ratio = _shape(scores), y - scores[:, 0]
-        bounded, left_out = (np.clip(one, -_MAX_LOG_RATIO, _MAX_LOG_RATIO) for one in (log_ratio, log_ratio + correction))
+        bounded, left_out = (
+            np.clip(one, -_MAX_LOG_RATIO, _MAX_LOG_RATIO) for one in (log_ratio, log_ratio + correction)
+        )
         deviance = np.minimum(shape * (np.expm1(left_out) - left_out), _MAX_DEVIANCE)
         dispersion = 2.0 * (shape * _log_minus_digamma(shape) - deviance) / _information(shape)
         return np.stack([-np.expm1(bounded), dispersion], axis=1)

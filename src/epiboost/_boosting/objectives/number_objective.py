@@ -78,8 +78,8 @@ class NumberObjective(Objective):
         return parameters.reshape(members, n, parameters.shape[1])
 
     def row_losses(self, scores: Floats, y: Floats) -> Floats:
-        """Return the negative log-likelihood of each encoded target in the units of the target, shape (n,)."""
-        losses: Floats = -self.distribution.logpdf(self.parameters(scores), self.decode(y))
+        """Return the negative log-likelihood of each encoded target, in units of the scale in `units`; shape (n,)."""
+        losses: Floats = -self.distribution.logpdf(self.parameters(scores), self.decode(y)) - np.log(self.units[1])
         return losses
 
     def decode(self, encoded: Floats) -> Floats:

@@ -23,6 +23,7 @@ from epiboost._typing import Family, Floats
 
 _MIN_FREEDOM = 2.1  # the variance exists
 _FREEDOM = 5.0
+_MAX_DISTANCE = 1e9  # in scales, as in the native core
 _FREEDOMS = (2.1, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 50.0)
 _MIN_LOG_SCALE, _MAX_LOG_SCALE = -10.0, 8.0  # as in the native core
 
@@ -178,8 +179,10 @@ class Student(NumberObjective):
         """Return the natural gradient, shape (n, 2)."""
         freedom, log_scale = self.freedom, _log_scale(scores)
         residual = y - scores[:, 0]
-        square = np.square(residual * np.exp(-log_scale))
-        left_out = np.square((residual + correction) * np.exp(-log_scale))
+        square, left_out = (
+            np.square(np.clip(one * np.exp(-log_scale), -_MAX_DISTANCE, _MAX_DISTANCE))
+            for one in (residual, residual + correction)
+        )
         return np.stack(
             [
                 -(freedom + 3.0) * residual / (freedom + square),

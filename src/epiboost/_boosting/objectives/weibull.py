@@ -95,7 +95,9 @@ class WeibullDistribution(Distribution):
 
     def sample(self, parameters: Floats, rng: np.random.Generator) -> Floats:
         """Return one draw per distribution."""
-        log_draw = np.log(parameters[..., 0]) + np.log(rng.standard_exponential(parameters.shape[:-1])) / parameters[..., 1]
+        log_draw = (
+            np.log(parameters[..., 0]) + np.log(rng.standard_exponential(parameters.shape[:-1])) / parameters[..., 1]
+        )
         return np.maximum(np.exp(np.minimum(log_draw, _MAX_LOG)), _TINY)
 
     def link(self, parameters: Floats) -> Floats:
@@ -152,7 +154,9 @@ class Weibull(NumberObjective):
         normal = Normal.of(np.log(y), weight)
         spread = normal.scale * np.sqrt(_INVERSE_TRIGAMMA)
         bounded = np.clip(np.log(spread), _MIN_LOG_INVERSE_SHAPE, _MAX_LOG_INVERSE_SHAPE)
-        return cls(normal.location + spread, float(bounded))  # the mean deviation is − Euler's constant, this one c
+        return cls(
+            float(normal.location + spread), float(bounded)
+        )  # the mean deviation is − Euler's constant, this one c
 
     @property
     def start(self) -> Floats:
