@@ -5,12 +5,14 @@ from epiboost._estimators.classifier import EpiBoostClassifier
 from epiboost._estimators.provenance import VERSIONS
 from epiboost._estimators.regressor import EpiBoostRegressor
 from epiboost._estimators.saving import load
+from epiboost._estimators.survival import EpiBoostSurvivalRegressor
 from epiboost._estimators.training.history import TrainingHistory
 from epiboost._estimators.training.rounds import TrainingRound
 from epiboost._files.model_file import ModelFileError
 from epiboost._inputs.numbers_as_text import NumbersAsTextWarning
 from epiboost._posterior.fitted import posterior_from
 from epiboost._posterior.posterior import Posterior
+from epiboost._posterior.survival_curves import SurvivalCurves
 from epiboost._posterior.uncertainty import Uncertainty
 
 __version__ = dict(VERSIONS)["epiboost"]
@@ -20,9 +22,11 @@ __all__ = [
     "CalibratedRegressor",
     "EpiBoostClassifier",
     "EpiBoostRegressor",
+    "EpiBoostSurvivalRegressor",
     "ModelFileError",
     "NumbersAsTextWarning",
     "Posterior",
+    "SurvivalCurves",
     "TrainingHistory",
     "TrainingRound",
     "Uncertainty",
