@@ -74,10 +74,6 @@ class CategoryEncoder:
         unseen: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
     ) -> None: ...
 
-FIRST_FAMILY: int = 3
-
-def family_names() -> list[str]: ...
-
 class ChainRecipe:
     def __init__(
         self,
@@ -298,3 +294,21 @@ def tree_shapley_values(
     threads: int,
     values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
 ) -> float: ...
+
+FIRST_FAMILY: int = 3
+
+def family_names() -> list[str]: ...
+def family_gradients(
+    code: int,
+    constants: Sequence[float],
+    scores: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    location: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple[
+    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+]: ...
+def special_functions(
+    x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...

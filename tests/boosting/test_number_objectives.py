@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
+from epiboost._boosting.capacity import Capacity
 from epiboost._boosting.objectives import OBJECTIVES, NumberObjective, distribution_named, objective_from_header
+from epiboost._boosting.recipe import Recipe
+from epiboost._inputs.dataset import Dataset
 from epiboost._native import available_instruction_sets, native
+from epiboost._progress import no_progress
+from epiboost.engines.native.engine import NativeEngine
 from tests.support.families import FAMILIES, LEARNED, objective_of, scores_of, targets_of
 
 N = 200
@@ -189,3 +194,20 @@ def test_an_objective_without_a_native_family_says_so():
 
     with pytest.raises(ValueError, match="the native core has no family 'unknown'; it has student, laplace"):
         Unknown().code  # noqa: B018 (raises)
+
+
+@pytest.mark.parametrize("name", ["normal", *LEARNED])
+def test_losses_of_the_core_on_other_rows_are_those_of_the_posterior(name):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 2)), 3.0 * targets_of(name, 120)
+    X_other, y_other, weight = rng.normal(size=(40, 2)), 3.0 * targets_of(name, 40, seed=1), rng.uniform(1.0, 2.0, 40)
+    if name != "normal" and not OBJECTIVES[name].is_possible(np.append(y, y_other)).all():
+        y, y_other = y / 3.0, y_other / 3.0
+    settings = () if name == "normal" else OBJECTIVES[name].settings_for(y, np.ones(120))
+    evaluation = Dataset(X_other, y_other, weight, 0, name, settings=settings)
+    data = Dataset(X, y, np.ones(120), 0, name, evaluation=evaluation, settings=settings)
+    specs = Recipe(ensemble="single").with_capacity(Capacity(7, 0.1, 2, None)).specs(0)
+    forest = NativeEngine().fit(data, specs, no_progress)
+    (parameters,) = forest.predict(X_other)
+    density = distribution_named(name, settings).logpdf(parameters, y_other)
+    assert forest.evaluation[0, -1] == pytest.approx(-np.average(density, weights=weight), rel=1e-5)

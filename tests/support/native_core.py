@@ -43,8 +43,9 @@ def small_table(objective, weights, *, missing, n=150, seed=0):
 
 def native_recipe(core, recipe):
     """Return a recipe of the reference trainer as an object of the native core."""
-    fields = {name: getattr(recipe, name) for name in recipe.__dataclass_fields__ if name != "outputs"}
-    return core.ChainRecipe(**{**fields, "objective": OBJECTIVES[recipe.objective][0]})
+    fields = {name: getattr(recipe, name) for name in recipe.__dataclass_fields__ if name not in {"outputs", "family"}}
+    code = OBJECTIVES[recipe.objective][0] if recipe.family is None else recipe.family.code
+    return core.ChainRecipe(**{**fields, "objective": code})
 
 
 def train(

@@ -44,6 +44,8 @@ class Recipe:
     random_strength: float = 0.0
     random_decay: float = 0.1
     start: tuple[float, ...] = (0.0, 0.0)
+    constants: tuple[float, ...] = ()
+    family: object = None  # an objective of numbers, whose formulas are used; the objective is its name then
     monotone: tuple[int, ...] = ()
     interactions: tuple[tuple[int, ...], ...] = ()
     min_leaf_weight: float = 0.0
@@ -65,6 +67,8 @@ class Chain:
 
 def gradients(recipe, score, y, leave_one_out_mean):
     """Return gradients of the loss with respect to the score, shape (n, outputs)."""
+    if recipe.family is not None:
+        return recipe.family.gradient(score, y, score[:, 0] - leave_one_out_mean)
     if recipe.objective == "normal":
         z = (y - leave_one_out_mean) / np.exp(np.clip(score[:, 1], -10, 8))
         return np.stack([score[:, 0] - y, 0.5 - 0.5 * z**2], axis=1)
@@ -77,6 +81,8 @@ def gradients(recipe, score, y, leave_one_out_mean):
 
 def noise_scale(recipe, score, output):
     """Return the scale of the Langevin noise of each row: the Fisher information to the power of -1/2."""
+    if recipe.family is not None:
+        return recipe.family.noise_scale(score)[:, output]
     if recipe.objective != "normal":
         return 1.0
     return np.exp(np.clip(score[:, 1], -10, 8)) if output == 0 else np.sqrt(0.5)
@@ -218,7 +224,7 @@ def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):  # noqa:
 
     An offset, shape (n, outputs), is a known part of the score.
     """
-    n, rate = len(y), recipe.learning_rate
+    n, rate, is_of_numbers = len(y), recipe.learning_rate, recipe.objective not in {"bernoulli", "categorical"}
     start = np.array(recipe.start)
     moved = np.zeros((n, recipe.outputs))  # the score without its start value
     leave_one_out = np.zeros(n)  # the score of the mean without the row's own influence on its leaves
@@ -226,7 +232,7 @@ def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):  # noqa:
     chain = Chain()
     for tree in range(recipe.trees):
         score = start + moved + offset
-        guarded = recipe.variance_guard > 0 and recipe.objective == "normal"
+        guarded = recipe.variance_guard > 0 and recipe.outputs > 1 and is_of_numbers
         own_influence = moved[:, 0] - leave_one_out
         raw = gradients(recipe, score, y, score[:, 0] - (recipe.variance_guard * own_influence if guarded else 0.0))
         drawn_weight = sampled_weight(recipe, weight, keys, seed, tree)
@@ -242,7 +248,7 @@ def train(bins, y, weight, keys, recipe, seed, given=None, offset=0.0):  # noqa:
         in_sample = (drawn_weight > 0) & (bits(noise_key(seed, tree, STRUCTURE, 0), keys) < part * 2.0**32)
         integers, unit = rounded(gradient, keys, seed, tree)
         squares = (integers[in_sample] ** 2).sum(axis=0)
-        importance = 1 / np.maximum(squares, 1) if recipe.objective == "normal" else unit.astype(float) ** 2
+        importance = 1 / np.maximum(squares, 1) if is_of_numbers else unit.astype(float) ** 2
         deviation = score_noise(recipe, weight.sum(), tree) * np.sqrt(
             (importance * squares).sum() / (weight.sum() * part * recipe.subsample)
         )

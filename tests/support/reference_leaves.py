@@ -34,12 +34,24 @@ def mean_gradient(gradient, total):
     return np.where(total > 1e-20, gradient / np.maximum(total, 1e-20), 0.0)
 
 
+STEP_BOUNDS = {
+    "normal": (None, "dispersion"),
+    "laplace": (None, "mean"),
+    "gamma": ("mean", "dispersion"),
+    "weibull": (None, "dispersion"),
+    "poisson": ("mean",),
+}
+"""Outputs whose steps are bounded, by objective: those of a log dispersion, and of the logarithm of a mean."""
+
+
 def steps(recipe, gradient):
     """Return the leaf values for mean gradients; a log standard deviation does not go up past the best of its leaf."""
     values = -recipe.learning_rate * gradient
-    if recipe.objective == "normal":
-        best = 0.5 * np.log(np.maximum(1 - 2 * gradient[:, 1], 1.0))
-        values[:, 1] = np.where(values[:, 1] > 0, np.minimum(values[:, 1], best), values[:, 1])
+    for k, bound in enumerate(STEP_BOUNDS.get(recipe.objective, ())):
+        if bound is not None:
+            size, factor = (2.0, 0.5) if bound == "dispersion" else (1.0, 1.0)
+            best = factor * np.log(np.maximum(1 - size * gradient[:, k], 1.0))
+            values[:, k] = np.where(values[:, k] > 0, np.minimum(values[:, k], best), values[:, k])
     return values
 
 

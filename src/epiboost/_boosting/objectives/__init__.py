@@ -1,12 +1,13 @@
 """Objectives, one file per family: start value, gradient, distribution parameters and loss.
 
-=============  =========================================  =====================================================
-objective      score                                      gradient
-=============  =========================================  =====================================================
-`Normal`       (mean, log std) of the standardised target (mean − y, ½ − ½ ((y − mean) / std)²): natural gradient
-`Bernoulli`    log-odds                                   p − y
-`Categorical`  one per class                              p − onehot(y)
-=============  =========================================  =====================================================
+===============  ===========================================  =========================================
+objective        scores                                       gradient
+===============  ===========================================  =========================================
+`Normal`         (mean, log std) of the standardised target   natural: (mean − y, ½ − ½ ((y − mean) / std)²)
+`Bernoulli`      log-odds                                     p − y
+`Categorical`    one per class                                p − onehot(y)
+other families   (location, log dispersion), or the location  natural; see their files
+===============  ===========================================  =========================================
 """
 
 from epiboost._boosting.objectives.base import Objective

@@ -111,6 +111,10 @@ class Objective(abc.ABC):
         losses = self.row_losses(scores, y)
         return float((weight * losses).sum() / weight.sum() + np.log(self.units[1]))
 
+    def loss_shift(self, y: Floats, weight: Floats) -> float:  # noqa: ARG002 (of other families)
+        """Return the mean loss of encoded rows in the units of the target, less that which the native core measures."""
+        return float(np.log(self.units[1]))
+
     @classmethod
     @abc.abstractmethod
     def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:

@@ -59,7 +59,7 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
 
 
 def distribution_named(name: str, settings: tuple[float, ...] = ()) -> Distribution:
-    """Return the distribution of a family of numbers, the Normal among them; a ValueError if there is none of that name.
+    """Return the distribution of a family of numbers, or a ValueError if there is none of that name.
 
     >>> distribution_named("poisson").parameter_names
     ('mean',)

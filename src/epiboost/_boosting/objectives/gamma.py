@@ -31,8 +31,8 @@ _TINY = float(np.finfo(np.float64).tiny)
 class GammaDistribution(Distribution):
     """Mean and shape.
 
-    >>> GammaDistribution().variance(np.array([2.0, 4.0]))
-    1.0
+    >>> GammaDistribution().variance(np.array([[2.0, 4.0]]))
+    array([1.])
     """
 
     __slots__ = ()
@@ -84,7 +84,7 @@ class GammaDistribution(Distribution):
     def quantile(self, parameters: Floats, q: Floats) -> Floats:
         """Return the quantile; the smallest positive number where it is less than that."""
         shape = parameters[..., 1]
-        return np.maximum(parameters[..., 0] * (gammaincinv(shape, q) / shape), _TINY)
+        return np.asarray(np.maximum(parameters[..., 0] * (gammaincinv(shape, q) / shape), _TINY))
 
     def sample(self, parameters: Floats, rng: np.random.Generator) -> Floats:
         """Return one draw per distribution."""
@@ -97,12 +97,13 @@ class GammaDistribution(Distribution):
 
     def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (there is nothing else)
         """Return mean and shape."""
-        return np.exp(link * np.array([1.0, -2.0]))
+        parameters: Floats = np.exp(link * np.array([1.0, -2.0]))
+        return parameters
 
 
 @dataclass(frozen=True, slots=True)
 class Gamma(NumberObjective):
-    """A Gamma; scores are the logarithms of its mean, in units of that of the target, and of its coefficient of variation.
+    """A Gamma; scores are the logarithms of its mean, in units of that of the target, and of its variation.
 
     Attributes
     ----------
@@ -123,7 +124,7 @@ class Gamma(NumberObjective):
     @classmethod
     def is_possible(cls, y: Floats) -> Floats:
         """Return whether numbers are positive."""
-        return y > 0.0
+        return np.asarray(y > 0.0)
 
     @classmethod
     def of(

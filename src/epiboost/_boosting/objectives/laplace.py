@@ -27,8 +27,8 @@ _MAX_DISTANCE = 1e9  # in scales, as in the native core
 class LaplaceDistribution(Distribution):
     """Location and scale.
 
-    >>> LaplaceDistribution().variance(np.array([1.0, 2.0]))
-    8.0
+    >>> LaplaceDistribution().variance(np.array([[1.0, 2.0]]))
+    array([8.])
     """
 
     __slots__ = ()
@@ -146,7 +146,7 @@ class Laplace(NumberObjective):
         return np.stack([-np.exp(log_scale) * np.sign(residual), 1.0 - distance], axis=1)
 
     def noise_scale(self, scores: Floats) -> Floats:
-        """Return (scale, 1), as the Fisher information of location and log scale is diag(1 / scale², 1); shape (n, 2)."""
+        """Return (scale, 1), as the Fisher information is diag(1 / scale², 1); shape (n, 2)."""
         scale = np.exp(_log_scale(scores))
         return np.stack([scale, np.ones_like(scale)], axis=1)
 

@@ -29,8 +29,8 @@ _TINY = float(np.finfo(np.float64).tiny)
 class LogNormalDistribution(Distribution):
     """Mean and variance of the logarithm.
 
-    >>> LogNormalDistribution().mean(np.array([0.0, 2.0])).round(6)
-    2.718282
+    >>> LogNormalDistribution().mean(np.array([[0.0, 2.0]])).round(6)
+    array([2.718282])
     """
 
     __slots__ = ()
@@ -115,7 +115,7 @@ class LogNormal(NumberObjective):
     @classmethod
     def is_possible(cls, y: Floats) -> Floats:
         """Return whether numbers are positive."""
-        return y > 0.0
+        return np.asarray(y > 0.0)
 
     @classmethod
     def of(
@@ -167,6 +167,10 @@ class LogNormal(NumberObjective):
     def of_core(self, outputs: Floats) -> Floats:
         """Return what the native core predicts, which is mean and variance already."""
         return outputs
+
+    def loss_shift(self, y: Floats, weight: Floats) -> float:
+        """Return the log scale and the mean logarithm: the core measures the loss of the standardised logarithm."""
+        return float(np.log(self.scale)) + self.location + self.scale * float(np.average(y, weights=weight))
 
     def to_header(self) -> dict[str, Any]:
         """Return name, location and scale."""

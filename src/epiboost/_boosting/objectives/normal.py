@@ -32,8 +32,8 @@ class NormalDistribution(Distribution):
 
     Posteriors of Normals have faster functions of their own. This one serves code that is written for any family.
 
-    >>> NormalDistribution().quantile(np.array([1.0, 4.0]), 0.975).round(2)
-    4.92
+    >>> NormalDistribution().quantile(np.array([[1.0, 4.0]]), 0.975).round(2)
+    array([4.92])
     """
 
     __slots__ = ()

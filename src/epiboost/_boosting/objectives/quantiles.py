@@ -1,12 +1,13 @@
 """Quantiles of weighted numbers, for start values that outliers do not move."""
 
 import numpy as np
+from scipy.special import ndtri
 
 from epiboost._boosting.objectives.normal import Normal
 from epiboost._typing import Floats
 
-_INTERQUARTILE_RANGE = 1.35  # of a standard Normal
-_MIN_SHARE = 1e-3  # of the standard deviation; below it, half of the numbers are nearly equal
+_TAILS = (0.25, 0.05, 0.005)
+_MIN_SHARE = 1e-3  # of the next wider range; below it, most numbers between are nearly equal
 
 
 def weighted_quantiles(y: Floats, weight: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
@@ -24,12 +25,16 @@ def weighted_quantiles(y: Floats, weight: Floats, levels: tuple[float, ...]) -> 
 def median_and_spread(y: Floats, weight: Floats) -> tuple[float, float]:
     """Return the median, and the interquartile range in units of that of a standard Normal.
 
-    The standard deviation is returned where half of the numbers are nearly equal.
+    Where half of the numbers are nearly equal, it is a wider range, and the standard deviation if nearly all are.
 
-    >>> median_and_spread(np.array([0.0, 1.0, 2.0, 3.0, 1e9]), np.ones(5))
-    (2.0, 1.4814814814814814)
+    >>> median_and_spread(np.append(np.arange(1000.0), 1e30), np.ones(1001))
+    (500.0, 370.6505546264005)
     """
-    lower, median, upper = weighted_quantiles(y, weight, (0.25, 0.5, 0.75))
-    spread = (upper - lower) / _INTERQUARTILE_RANGE
-    deviation = Normal.of(y, weight).scale
-    return median, spread if spread > _MIN_SHARE * deviation else deviation
+    ranges = []
+    for tail in _TAILS:
+        lower, median, upper = weighted_quantiles(y, weight, (tail, 0.5, 1.0 - tail))
+        ranges.append((upper - lower) / float(-2.0 * ndtri(tail)))
+    for narrow, wide in zip(ranges, [*ranges[1:], 0.0], strict=True):
+        if narrow > _MIN_SHARE * wide:
+            return median, narrow
+    return median, Normal.of(y, weight).scale

@@ -31,8 +31,8 @@ _MIN_LOG_SCALE, _MAX_LOG_SCALE = -10.0, 8.0  # as in the native core
 class StudentDistribution(Distribution):
     """Location, scale and degrees of freedom.
 
-    >>> StudentDistribution().variance(np.array([1.0, 2.0, 4.0]))
-    8.0
+    >>> StudentDistribution().variance(np.array([[1.0, 2.0, 4.0]]))
+    array([8.])
     """
 
     __slots__ = ()

@@ -1,8 +1,8 @@
 """Durations: a Weibull with scale and shape per row.
 
-The logarithm of a Weibull number with scale λ and shape k is a Gumbel of minima with location log λ and scale 1 / k. The
-scores are log λ + c / k, c = 1 − Euler's constant, and log(1 / k): in these coordinates, and in no simpler ones, the Fisher
-matrix is diagonal, diag(k², π² / 6).
+The logarithm of a Weibull number with scale λ and shape k is a Gumbel of minima with location log λ and scale 1 / k.
+The scores are log λ + c / k, c = 1 − Euler's constant, and log(1 / k): in these coordinates the Fisher matrix is
+diagonal, diag(k², π² / 6).
 
 >>> import numpy as np
 >>> objective = Weibull(log_location=np.log(10.0), log_inverse_shape=0.0)
@@ -34,8 +34,8 @@ _MAX_LOG = 700.0  # its exponential is finite
 class WeibullDistribution(Distribution):
     """Scale and shape.
 
-    >>> WeibullDistribution().mean(np.array([2.0, 1.0])).round(12)
-    2.0
+    >>> WeibullDistribution().mean(np.array([[2.0, 1.0]])).round(12)
+    array([2.])
     """
 
     __slots__ = ()
@@ -50,7 +50,9 @@ class WeibullDistribution(Distribution):
 
     def mean(self, parameters: Floats) -> Floats:
         """Return scale Γ(1 + 1 / shape); at most the exponential of 700."""
-        return np.exp(np.minimum(np.log(parameters[..., 0]) + gammaln(1.0 + 1.0 / parameters[..., 1]), _MAX_LOG))
+        return np.asarray(
+            np.exp(np.minimum(np.log(parameters[..., 0]) + gammaln(1.0 + 1.0 / parameters[..., 1]), _MAX_LOG))
+        )
 
     def variance(self, parameters: Floats) -> Floats:
         """Return scale² (Γ(1 + 2 / shape) − Γ(1 + 1 / shape)²); at most the exponential of 700."""
@@ -60,7 +62,7 @@ class WeibullDistribution(Distribution):
         exact = gammaln(1.0 + 2.0 * spread) - 2.0 * gammaln(1.0 + spread)
         excess = np.where(spread > _SMALL, exact, series)  # log of the mean square in squared means
         log_square = 2.0 * (np.log(parameters[..., 0]) + gammaln(1.0 + spread))
-        return np.exp(np.minimum(log_square + excess + np.log(-np.expm1(-excess)), _MAX_LOG))
+        return np.asarray(np.exp(np.minimum(log_square + excess + np.log(-np.expm1(-excess)), _MAX_LOG)))
 
     def entropy(self, parameters: Floats) -> Floats:
         """Return the differential entropy."""
@@ -140,7 +142,7 @@ class Weibull(NumberObjective):
     @classmethod
     def is_possible(cls, y: Floats) -> Floats:
         """Return whether numbers are positive."""
-        return y > 0.0
+        return np.asarray(y > 0.0)
 
     @classmethod
     def of(

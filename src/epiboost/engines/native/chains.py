@@ -130,7 +130,7 @@ class Trees(NamedTuple):
     n_trees : array of shape (members,)
         Number of trees grown.
     losses : array of shape (members, trees)
-        Losses on the evaluation rows; no columns if they are not measured.
+        Losses on the evaluation rows, in the units of the target; no columns if they are not measured.
     """
 
     feature: AnyArray
@@ -201,6 +201,13 @@ class ChainTable:
         """Return the evaluation rows as an object of the native core; none or one."""
         return [] if self.evaluation is None else [_sample(*self.evaluation, self.counts)]
 
+    def loss_shift(self) -> float:
+        """Return what is added to the losses that the core measures on the evaluation rows."""
+        if self.evaluation is None:
+            return 0.0
+        _, y, weight, _ = self.evaluation
+        return self.objective.loss_shift(y.astype(np.float64), weight.astype(np.float64))
+
     def of_chain(self, chain: int) -> "ChainTable":
         """Return the table of one of the chains."""
         table = self.tables[chain % len(self.tables)]
@@ -260,7 +267,7 @@ def forest_of(
         leaf=np.ascontiguousarray(trees.leaf[:, :n_used]),
         count=trees.n_trees,
         decay=steps.decay,
-        evaluation=trees.losses + np.log(objective.units[1]),
+        evaluation=trees.losses,
         n_jobs=n_jobs,
         encoding=encoding,
     )

@@ -23,6 +23,7 @@ def train_here(tables: list[ChainTable], threads: int, progress: Progress, round
     total = sum(len(table.seeds) * table.recipe.trees for table in tables)
     has_losses = tables[0].evaluation is not None
     round_done = None if rounds is None else _round_callback(rounds, tables)
+    shifts = [table.loss_shift() for table in tables]
     given = tables[0].given  # of the only table, if there is any
     problems = [_problem(tables.pop(0)) for _ in sizes]
     together = native().train(
@@ -36,7 +37,8 @@ def train_here(tables: list[ChainTable], threads: int, progress: Progress, round
     )
     progress(total, total)
     ends = np.cumsum(sizes)[:-1]
-    return [Trees(*parts) for parts in zip(*(np.split(array, ends) for array in together), strict=True)]
+    trained = [Trees(*parts) for parts in zip(*(np.split(array, ends) for array in together), strict=True)]
+    return [trees._replace(losses=trees.losses + shift) for trees, shift in zip(trained, shifts, strict=True)]
 
 
 def _round_callback(rounds: Rounds, tables: Sequence[ChainTable]) -> Callable[[int, list[tuple[int, AnyArray]]], bool]:
