@@ -26,8 +26,8 @@ _TINY = float(np.finfo(np.float64).tiny)
 class EpiBoostSurvivalRegressor(NumberIntervals):
     """Gradient-boosted survival analysis with data and knowledge uncertainty.
 
-    An accelerated failure time model: each member predicts a distribution of the duration of each row, whose location and scale
-    both depend on the columns. It learns from observed durations and from bounds.
+    An accelerated failure time model: each member predicts a distribution of the duration of each row, whose location
+    and scale both depend on the columns. It learns from observed durations and from bounds.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ class EpiBoostSurvivalRegressor(NumberIntervals):
     temperature, variance_guard, random_strength, structure_rows, min_samples_leaf, max_features
         As in `EpiBoostRegressor`.
     monotonic_constraints : dict or array of shape (features,), optional
-        1 for columns along which durations never get shorter at equal scale, -1 for those along which they never get longer.
+        1 for columns along which durations never get shorter at equal scale, -1 for those along which they never get
+        longer.
     interaction_constraints, early_stopping, early_stopping_rounds, validation_fraction, refit, out_of_fold
         As in `EpiBoostRegressor`; losses are negative logarithms of the censored likelihood.
     reference_rows, engine, engine_params, categorical_features, sparse_zeros, warm_start, n_jobs, random_state, verbose
@@ -63,7 +64,8 @@ class EpiBoostSurvivalRegressor(NumberIntervals):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, size=(400, 2))
     >>> duration, censoring = np.exp(X[:, 0] + 0.3 * rng.normal(size=400)), rng.exponential(4.0, size=400)
-    >>> y = np.array([*zip(duration < censoring, np.minimum(duration, censoring))], dtype=[("event", "?"), ("time", "f8")])
+    >>> y = np.empty(400, dtype=[("event", bool), ("time", float)])
+    >>> y["event"], y["time"] = duration < censoring, np.minimum(duration, censoring)
     >>> model = EpiBoostSurvivalRegressor(n_members=5, n_estimators=100, random_state=0).fit(X, y)
     >>> bool(model.predict([[0.5, 0.0]])[0] > model.predict([[-0.5, 0.0]])[0])
     True

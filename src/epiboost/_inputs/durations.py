@@ -16,8 +16,8 @@ from epiboost._inputs.target import Numbers
 from epiboost._typing import AnyArray, Column, Floats
 
 _FORMS = (
-    "y must be a structured array of an event (bool) and a time, an array of shape (n, 2) of lower and upper bounds, or "
-    "of shape (n,) of observed times"
+    "y must be a structured array of an event (bool) and a time, an array of shape (n, 2) of lower and upper bounds, "
+    "or of shape (n,) of observed times"
 )
 _N_BOUNDS = 2
 
@@ -28,9 +28,9 @@ def durations_of(y: Column) -> Floats:
     Parameters
     ----------
     y : structured array, frame of two columns, or array of shape (n, 2) or (n,)
-        An event, true if the time is that of the event and false if it was only seen to be longer, and a time. Or bounds: equal
-        for an observed duration, an infinite upper bound if it is only known to be longer, a lower bound of 0 or minus infinity
-        if it is only known to be shorter.
+        An event, true if the time is that of the event and false if it was only seen to be longer, and a time. Or
+        bounds: equal for an observed duration, an infinite upper bound if it is only known to be longer, a lower bound
+        of 0 or minus infinity if it is only known to be shorter.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def _columns(y: Column) -> tuple[AnyArray, AnyArray] | None:
         return columns[event], columns[1 - event]
     if isinstance(y, np.ndarray):
         message = f"{_FORMS}; got the fields {y.dtype.descr}, of which one must be boolean and the other one numbers"
-        raise ValueError(message)
+        raise ValueError(message)  # noqa: TRY004 (the type is allowed, its fields are not)
     return None
 
 
@@ -155,8 +155,8 @@ def _of_events(event: AnyArray, time: AnyArray) -> Floats:
         row = not_positive[0]
         message = (
             f"times must be above 0; y holds {numbers[row]:g} in row {row}"
-            f"{f' and {not_positive.size - 1} more such values' if not_positive.size > 1 else ''}; leave such rows out, or "
-            "add what is lost by rounding"
+            f"{f' and {not_positive.size - 1} more such values' if not_positive.size > 1 else ''}; leave such rows "
+            "out, or add what is lost by rounding"
         )
         raise ValueError(message)
     return np.stack([numbers, np.where(event, numbers, np.inf)], axis=1)
@@ -168,7 +168,7 @@ def _numbers(values: AnyArray, what: str) -> Floats:
     except (TypeError, ValueError) as error:
         message = f"{what} of y must be numbers: {error}"
         raise ValueError(message) from error
-    missing = np.isnan(numbers).reshape(len(numbers), -1).any(axis=1)
+    missing = np.asarray(np.isnan(numbers.reshape(len(numbers), -1)).any(axis=1))
     if missing.any():
         message = (
             f"{what} of y must not be NaN: {np.count_nonzero(missing)} of {len(missing)} rows, the first is row "

@@ -56,8 +56,8 @@ class SurvivalCurves:
     def band(self, coverage: float = 0.9) -> Floats:
         """Return where the curves of further members lie with a probability, shape (samples, k, 2).
 
-        The band is that of a Normal on the scale of the logarithm of the cumulative hazard, on which curves of members differ
-        evenly. It says how well the curve is known, not when a row ends.
+        The band is that of a Normal on the scale of the logarithm of the cumulative hazard, on which curves of members
+        differ evenly. It says how well the curve is known, not when a row ends.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
 """Concordance of predictions with durations of which only bounds may be known.
 
-A pair of rows can be compared if one is known to end before the other: its upper bound is below the other's lower bound, or
-equal to it where the other is known to last longer. It is concordant if the prediction of the one that ends first is smaller;
-equal predictions count one half.
+A pair of rows can be compared if one is known to end before the other: its upper bound is below the other's lower
+bound, or equal to it where the other is known to last longer. It is concordant if the prediction of the one that ends
+first is smaller; equal predictions count one half.
 """
 
 import numpy as np
@@ -60,8 +60,8 @@ def _totals(weight: Floats, start: Integers) -> Floats:
 def _weights_of_later_rows(rank: Integers, weight: Floats, start: Integers, own: Integers) -> tuple[Floats, Floats]:
     """Return, for each query, the weight of rows from ``start`` on whose rank is at most, and below, its own.
 
-    Rows are divided into blocks of 1, 2, 4, … rows, sorted by rank; the rows from a position on are one block at most of each
-    size.
+    Rows are divided into blocks of 1, 2, 4, … rows, sorted by rank; the rows from a position on are one block at most
+    of each size.
     """
     n = len(rank)
     size = 1 << max(n - 1, 1).bit_length()

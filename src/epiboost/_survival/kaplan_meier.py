@@ -36,7 +36,7 @@ class KaplanMeier:
 
     @classmethod
     def of_censoring(cls, time: Floats, event: AnyArray, weight: Floats) -> Self:
-        """Return the probability of being observed longer than a time: rows with an event then are no longer at risk."""
+        """Return the probability of being observed longer than a time; rows that end then are not at risk any more."""
         return cls._of(time, ~event, weight, weight * event)
 
     @classmethod
@@ -46,7 +46,7 @@ class KaplanMeier:
         at_risk = leaving[::-1].cumsum()[::-1] - np.bincount(position, gone_first)
         died = np.bincount(position, weight * ends)
         share = np.divide(died, at_risk, out=np.zeros_like(died), where=died > 0.0)
-        return cls(times, np.cumprod(np.clip(1.0 - share, 0.0, 1.0)))
+        return cls(times, np.cumprod(np.clip(1.0 - share, 0.0, 1.0)).astype(np.float64))
 
     def __call__(self, time: Floats) -> Floats:
         """Return the probability of lasting longer than each time."""

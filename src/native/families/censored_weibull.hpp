@@ -45,10 +45,9 @@ struct CensoredWeibull : Family<2, 2> {
             return {-weight, -(z.upper - shift) * weight};
         }
         const float lower_hazard = exponential(z.lower);
-        const float between = upper_hazard - lower_hazard;
-        const float per_hazard = over_expm1(between) / between;  // 1 / (exp(between) - 1)
-        const float at_upper = upper_hazard * per_hazard;
-        const float at_lower = lower_hazard * (per_hazard + 1.0f);
+        const float fall = exponential(z.lower - z.upper);  // of the hazard; both may be too small for their difference
+        const float at_upper = over_expm1(upper_hazard - lower_hazard) / (1.0f - fall);
+        const float at_lower = lower_hazard + at_upper * fall;
         return {at_lower - at_upper, (z.lower - shift) * at_lower - (z.upper - shift) * at_upper};
     }
 

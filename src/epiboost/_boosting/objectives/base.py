@@ -63,7 +63,7 @@ class Objective(abc.ABC):
         return y
 
     def expected(self, y: Floats) -> Floats:
-        """Return one encoded number per target, shape (n,): what is expected of a target of which only bounds are known."""
+        """Return one encoded number per target, shape (n,): of one that is not known, what is expected of it."""
         return self.encode(y)
 
     @abc.abstractmethod

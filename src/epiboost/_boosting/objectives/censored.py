@@ -1,7 +1,7 @@
 """Durations of which only bounds may be known: the likelihood of any distribution, and what its objectives share.
 
-Targets are pairs (lower, upper). Equal bounds are an observed duration, an infinite upper bound is right-censored, a lower
-bound of 0 left-censored, anything else interval-censored.
+Targets are pairs (lower, upper). Equal bounds are an observed duration, an infinite upper bound is right-censored, a
+lower bound of 0 left-censored, anything else interval-censored.
 
 >>> from epiboost._boosting.objectives.weibull import WeibullDistribution
 >>> bounds = np.array([[1.0, 1.0], [1.0, np.inf], [0.0, 1.0]])
@@ -53,8 +53,8 @@ def censored_log_likelihood(distribution: Distribution, parameters: Floats, boun
 class CensoredObjective(NumberObjective):
     """Durations with bounds, measured by their standardised logarithms.
 
-    Scores are those of the family without censoring. Their gradient is that of the censored likelihood, divided by the Fisher
-    information of an observed duration, so that a censored row never weighs more than an observed one.
+    Scores are those of the family without censoring. Their gradient is that of the censored likelihood, divided by the
+    Fisher information of an observed duration, so that a censored row never weighs more than an observed one.
 
     Attributes
     ----------

@@ -53,13 +53,17 @@ class CensoredWeibull(CensoredObjective):
     def slopes(lower: Floats, upper: Floats, kinds: Mapping[str, AnyArray]) -> tuple[Floats, Floats]:
         """Return the slopes by the location, in units of the scale, and by the log scale at the same first score."""
         hazard, upper_hazard = np.exp(lower), np.exp(upper)
-        between = upper_hazard - hazard
-        at_lower = np.select([kinds["right"], kinds["interval"]], [hazard, hazard / -np.expm1(-between)])
-        below = np.where(upper_hazard > 0.0, upper_hazard / np.expm1(np.maximum(upper_hazard, 1e-300)), 1.0)
-        at_upper = np.select([kinds["left"], kinds["interval"]], [below, upper_hazard / np.expm1(between)])
+        at_end = _over_expm1(upper_hazard - hazard) / -np.expm1(lower - upper)
+        at_lower = np.select([kinds["right"], kinds["interval"]], [hazard, hazard + at_end * np.exp(lower - upper)])
+        at_upper = np.select([kinds["left"], kinds["interval"]], [_over_expm1(upper_hazard), at_end])
         observed, excess = kinds["observed"], np.expm1(lower)
         of_scale = (lower - _SHIFT) * at_lower - (upper - _SHIFT) * at_upper
         return (
             np.where(observed, excess, at_lower - at_upper),
             np.where(observed, (lower - _SHIFT) * excess - 1.0, of_scale),
         )
+
+
+def _over_expm1(x: Floats) -> Floats:
+    """Return x / (exp(x) - 1), which is 1 at 0."""
+    return np.where(x > 0.0, x / np.expm1(np.maximum(x, 1e-300)), 1.0)

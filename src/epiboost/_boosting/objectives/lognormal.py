@@ -93,6 +93,10 @@ class LogNormalDistribution(Distribution):
         """Return mean and variance of the logarithm."""
         return _LOGARITHM.from_link(link, like)
 
+    def link_variance(self, parameters: Floats) -> Floats:
+        """Return the variance of the logarithm."""
+        return parameters[..., 1]
+
 
 @dataclass(frozen=True, slots=True)
 class LogNormal(NumberObjective):

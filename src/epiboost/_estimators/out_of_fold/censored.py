@@ -1,7 +1,7 @@
 """Losses of censored durations, by which ensembles of other lengths and trees are compared.
 
-A single chain is too sure of itself from an early tree on, and its ensemble is recalibrated. So its loss is taken at the
-best of a few common factors on its dispersions.
+A single chain is too sure of itself from an early tree on, and its ensemble is recalibrated. So its loss is taken at
+the best of a few common factors on its dispersions.
 """
 
 import numpy as np
@@ -47,8 +47,8 @@ def least_loss(objective: str, parameters: Floats, y: Floats, weight: Floats) ->
 def averaging_gain(objective: str, first: Floats, second: Floats, y: Floats, weight: Floats) -> float:
     """Return by how much the average of very many chains is better than one, from two that differ in their seeds.
 
-    A location that is off by d costs d² / 2 in units of an observed row's variance. A row that was not observed says less
-    of its location; it is left out.
+    A location that is off by d costs d² / 2 in units of an observed row's variance. A row that was not observed says
+    less of its location; it is left out.
     """
     distribution = distribution_of(objective)
     one, other = distribution.link(first), distribution.link(second)

@@ -288,7 +288,7 @@ def _levels_and_score(
     """Return the levels of quantiles at which targets lie, and R², or the concordance index of censored durations."""
     if is_censored(objective):
         lower, upper = (distribution.cdf(parameters, bound) for bound in y.T)
-        found = concordance(y, distribution.quantile(parameters, np.float64(0.5)), weight)
+        found = concordance(y, distribution.quantile(parameters, np.asarray(0.5)), weight)
         return ProbabilityLevels.of_bounds(lower, upper, weight).levels, found
     levels = ProbabilityLevels.of(probabilities_of_targets(distribution, parameters, y), weight).levels
     return levels, _r2(y, distribution.mean(parameters), weight)

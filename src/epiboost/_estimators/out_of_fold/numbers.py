@@ -26,7 +26,6 @@ _MAX_KNOWLEDGE_SHARE = 0.5  # of the variance on the scale of the link, on avera
 _MAX_EXCESS_SHARE = 0.5
 _KNOWN_SHARE = 0.75  # of knowledge: it is known up to a factor of two, and intervals should rather be too wide
 _ENOUGH_ROWS = 50_000  # more change the third digit
-_STEP = 1e-4  # of a numerical derivative
 _LARGE = 1e6  # a loss that no row exceeds, so that one row does not decide
 _NO_LIMIT = 1e300
 _TINY = float(np.finfo(np.float64).tiny)
@@ -190,7 +189,7 @@ def fit_numbers(unseen: UnseenTargets, share: float, disagreement: Disagreement)
     link = distribution.link(of_chains)
     if link.shape[-1] == 0:
         return own, of_chains
-    noise = max(float(np.average(_link_variance(distribution, of_chains), weights=weight)), _TINY)
+    noise = max(float(np.average(distribution.link_variance(of_chains), weights=weight)), _TINY)
     without_excess = 1.0 - min(disagreement.excess(share) / noise, _MAX_EXCESS_SHARE)
     factor = disagreement.knowledge_factor
     if disagreement.seeds > 0.0:
@@ -234,20 +233,4 @@ def mean_square_slope(distribution: Distribution, parameters: Floats, weight: Fl
     """Return the mean of the squared slope of the distributions' means by their locations; 1 without a location."""
     if distribution.link(parameters[:1]).shape[-1] == 0:
         return 1.0
-    return float(np.average(_square_slope(distribution, parameters), weights=weight))
-
-
-def _link_variance(distribution: Distribution, parameters: Floats) -> Floats:
-    """Return the variance of each distribution on the scale of its location, by the slope of the mean."""
-    slope = _square_slope(distribution, parameters)
-    variance: Floats = distribution.variance(parameters) / np.maximum(slope, _TINY)
-    return variance
-
-
-def _square_slope(distribution: Distribution, parameters: Floats) -> Floats:
-    link = distribution.link(parameters)
-    moved = link.copy()
-    moved[..., 0] += _STEP
-    change = distribution.mean(distribution.from_link(moved, parameters)) - distribution.mean(parameters)
-    slope: Floats = np.square(change / _STEP)
-    return slope
+    return float(np.average(distribution.square_slope(parameters), weights=weight))

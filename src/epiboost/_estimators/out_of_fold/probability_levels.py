@@ -46,8 +46,8 @@ class ProbabilityLevels:
     def of_bounds(cls, lower: Floats, upper: Floats, weight: Floats) -> "ProbabilityLevels":
         """Return the levels of durations of which only bounds may be known.
 
-        The distribution of the levels is the one that is most likely beside these intervals, by self-consistency (Turnbull
-        1976) on a grid from the uniform distribution: where nothing is known of it, it stays uniform.
+        The distribution of the levels is the one that is most likely beside these intervals, by self-consistency
+        (Turnbull 1976) on a grid from the uniform distribution: where nothing is known of it, it stays uniform.
 
         Parameters
         ----------

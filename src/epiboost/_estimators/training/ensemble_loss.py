@@ -44,10 +44,10 @@ def mixture_loss(parameters: Floats, data: Dataset) -> float:
 def out_of_fold_loss(predicted: Sequence[Floats], plan: OutOfFoldPlan, data: Dataset, n_members: int) -> float:
     """Return the loss of an ensemble as estimated from its out-of-fold chains.
 
-    For classes, and for censored durations, it is the negative log-likelihood at the best temperature or dispersion, by which the number of trees is chosen, too.
-    For numbers it is the mean squared error less what averaging gains: the variance between two seeds, (1 - 1/M) times.
-    Likelihood would not do: the variance of a single chain is too small from an early tree on, that of the recalibrated
-    ensemble is not.
+    For classes, and for censored durations, it is the negative log-likelihood at the best temperature or dispersion, by
+    which the number of trees is chosen, too. For numbers it is the mean squared error less what averaging gains: the
+    variance between two seeds, (1 - 1/M) times. Likelihood would not do: the variance of a single chain is too small
+    from an early tree on, that of the recalibrated ensemble is not.
 
     Parameters
     ----------
