@@ -143,7 +143,10 @@ def survival_picture(folder: Path) -> None:
     model = EpiBoostSurvivalRegressor(random_state=0).fit(X_train, y_train)
     figure, (ax,) = panels(1)
     times = np.linspace(0.0, 6000.0, 200)
-    SurvivalDisplay.from_estimator(model, X_test[:2], times=times, names=["patient A", "patient B"], ax=ax)
+    early, late = np.argsort(model.predict(X_test))[[8, -8]]
+    SurvivalDisplay.from_estimator(
+        model, X_test.iloc[[early, late]], times=times, names=["patient A", "patient B"], ax=ax
+    )
     ax.set_xlabel("days")
     figure.savefig(folder / "survival.png", dpi=DOTS_PER_INCH)
 

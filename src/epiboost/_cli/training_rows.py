@@ -41,7 +41,10 @@ class ColumnRoles:
     def __post_init__(self) -> None:
         """Check that the target has no other role."""
         if self.target in {self.weight, self.groups, self.event, *self.ignored}:
-            message = f"the column {self.target!r} is the target; it cannot be the weight, the groups, the event or be ignored"
+            message = (
+                f"the column {self.target!r} is the target; it cannot be the weight, the groups or the event, or be "
+                "ignored"
+            )
             raise ValueError(message)
 
     def features_of(self, table: "pa.Table", *, source: Path) -> "pa.Table":
