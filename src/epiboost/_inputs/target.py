@@ -20,6 +20,7 @@ from epiboost._inputs.labels import check_finite, check_labels, distinct_labels,
 from epiboost._typing import AnyArray, Column, Family, Floats
 
 _MIN_CLASSES = 2
+_TABLE_AXES = 2
 
 
 class Target(ABC):
@@ -132,6 +133,9 @@ class Numbers(Target):
                 raise
             message = f"y must hold numbers; {error}. Labels are for EpiBoostClassifier"
             raise ValueError(message) from error
+        if values.ndim == _TABLE_AXES and values.shape[1] > 1:
+            message = f"y has {values.shape[1]} columns; for several targets there is MultiTargetRegressor"
+            raise ValueError(message)
         return np.asarray(column_or_1d(values, warn=True), dtype=np.float64)
 
     @classmethod
