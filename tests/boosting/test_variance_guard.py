@@ -20,8 +20,8 @@ X = np.arange(12.0)[:, np.newaxis]
 Y = np.random.default_rng(0).normal(size=12)
 
 
-def chain(estimator=EpiBoostRegressor, y=Y, **params):
-    task = (0, "normal") if estimator is EpiBoostRegressor else (2, "bernoulli")
+def chain(estimator=EpiBoostRegressor, y=Y, family="normal", **params):
+    task = (0, family) if estimator is EpiBoostRegressor else (2, "bernoulli")
     rows = learning_rows(Dataset(X, y, np.ones(12), *task))
     spec = estimator(n_members=1, n_estimators=5, learning_rate=0.1, max_depth=6, **params)._recipe().specs(0)[0]
     return LangevinObjective(rows, step_sizes(spec, rows.objective, rows.total), spec)
@@ -36,8 +36,10 @@ def test_rows_that_move_by_the_same_amount_share_a_leaf(kind):
     assert len(np.unique(found)) == len(np.unique(found + 8 * leaf)) == 8
 
 
-def test_the_deviation_is_learned_from_leave_one_out_residuals():
-    plain = chain()
+@pytest.mark.parametrize("family", ["normal", "lognormal", "laplace", "gamma", "weibull"])
+def test_the_deviation_is_learned_from_leave_one_out_residuals(family):
+    plain = chain(y=np.exp(Y) if family in {"lognormal", "gamma", "weibull"} else Y, family=family)
+    objective = plain.rows.objective
     guarded = GuardedObjective(plain)
     leaf = (plain.rows.X[:, 0] > 5).astype(int)
     raw, left_out = np.zeros((12, 2)), np.zeros(12)
@@ -50,7 +52,8 @@ def test_the_deviation_is_learned_from_leave_one_out_residuals():
         np.testing.assert_allclose(gradient, expected, rtol=1e-9)
         assert tree == 0 or (gradient[:, 1] != unguarded[:, 1]).any()
         sums = np.array([gradient[leaf == side, 0].sum() for side in (0, 1)])[leaf]
-        noiseless = decay ** -(tree + 1) * (decay**tree * raw[:, 0] - plain.rows.y)
+        own = objective.gradient(objective.start + decay**tree * raw, plain.rows.y)[:, 0]
+        noiseless = decay ** -(tree + 1) * own
         left_out = left_out - rate * (sums - noiseless) / (np.bincount(leaf)[leaf] - 1 + l2)
         values = -rate * np.array([
             gradient[leaf == side].sum(axis=0) / (hessian[leaf == side].sum(axis=0) + l2) for side in (0, 1)

@@ -169,7 +169,7 @@ def test_methods_of_classes_are_refused_for_a_normal():
         (np.ones((1, 1, 1)), "categorical", "two or more outputs"),
         (np.array([[[1.5, -0.5]]]), "categorical", r"probabilities must not be negative, got -0\.5"),
         (np.full((1, 1, 3), 0.5), "categorical", r"add up to 1, got a sum of 1\.5"),
-        (np.zeros((1, 1, 2)), "gamma", "got 'gamma'"),
+        (np.zeros((1, 1, 2)), "cauchy", "got 'cauchy'"),
     ],
 )
 def test_parameters_that_are_not_a_distribution_are_refused(parameters, family, message):

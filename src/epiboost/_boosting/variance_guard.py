@@ -35,7 +35,7 @@ LeafSums: TypeAlias = Callable[[AnyArray, AnyArray, Floats, Floats], tuple[Float
 
 
 def with_variance_guard(chain: Unguarded, leaf_sums: LeafSums | None = None) -> "Unguarded | GuardedObjective":
-    """Return the chain's objective, guarded if ``variance_guard`` is above 0 and the family is a Normal.
+    """Return the chain's objective, guarded if ``variance_guard`` is above 0 and the family has a dispersion.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ def with_variance_guard(chain: Unguarded, leaf_sums: LeafSums | None = None) -> 
     leaf_sums : callable, optional
         Sums over leaves; `local_leaf_sums` by default, for rows that are all on this machine.
     """
-    guarded = chain.rows.objective.family == "normal" and chain.spec.variance_guard > 0
+    objective = chain.rows.objective
+    guarded = objective.family != "categorical" and len(objective.start) > 1 and chain.spec.variance_guard > 0
     return GuardedObjective(chain, leaf_sums) if guarded else chain
 
 
@@ -74,11 +75,18 @@ class GuardedObjective:
         gradient, hessian = self.chain.gradients(raw, tree, self.factor * correction)
         weight = hessian[:, 0]
         one_copy = np.minimum(weight, 1.0)  # a weight above one counts merged copies, of which the others stay
-        start = self.chain.rows.objective.start[0]
-        own = decay ** -(tree + 1) * one_copy * (start + decay**tree * mean - self.chain.rows.y)  # without noise
+        own = decay ** -(tree + 1) * one_copy * self._own_gradient(raw, mean, decay**tree)
         towards_row = self.neighbours * (self.leave_one_out_score - mean) / decay
         self.last_step = mean, gradient[:, 0].copy(), own - towards_row, weight.copy()
         return gradient, hessian
+
+    def _own_gradient(self, raw: AnyArray, mean: AnyArray, decay: float) -> Floats:
+        """Return the gradient of the first output of each row, without noise."""
+        objective, y = self.chain.rows.objective, self.chain.rows.y
+        if objective.family in {"normal", "lognormal"}:
+            return np.asarray(objective.start[0] + decay * mean - y)
+        scores = objective.start + decay * raw.reshape(len(y), -1)
+        return objective.gradient(scores, y)[:, 0]
 
     def _update_leave_one_out(
         self, mean: AnyArray, before: AnyArray, gradient: Floats, due_to_row: Floats, weight: Floats

@@ -37,16 +37,16 @@ def family_table(name, *, n=160, spread=1.0, seed=0):
     return sample, bins.counts, objective
 
 
-def family_recipe(objective, **options):
+def family_recipe(objective, moved=0.0, **options):
     """Return a recipe of the reference trainer; NumPy starts from the same single-precision numbers as the core."""
-    start = tuple(float(value) for value in np.asarray(objective.start, dtype=np.float32))
+    start = tuple(float(value) for value in np.asarray(objective.start + moved, dtype=np.float32))
     constants = tuple(float(value) for value in objective.constants)
     return reference.Recipe(
-        objective=objective.name if objective.name != "lognormal" else "normal",
+        objective=objective.name if objective.code else "normal",  # of the logarithm
         outputs=len(start),
         start=start,
         constants=constants,
-        family=objective,
+        family=objective if objective.code else None,
         **options,
     )
 
@@ -55,7 +55,19 @@ def family_recipe(objective, **options):
 @pytest.mark.parametrize("name", LEARNED)
 def test_trees_of_a_family_equal_those_of_the_reference(core, name, ensemble):
     sample, counts, objective = family_table(name)
-    recipe = family_recipe(objective, **{"trees": 6, **ENSEMBLES[ensemble]})
+    assert_trees_equal(core, sample, counts, family_recipe(objective, **{"trees": 6, **ENSEMBLES[ensemble]}))
+
+
+@pytest.mark.parametrize("moved", [-2.0, 2.0])
+@pytest.mark.parametrize("name", LEARNED)
+def test_long_steps_from_a_far_start_equal_those_of_the_reference(core, name, moved):
+    sample, counts, objective = family_table(name)
+    shift = np.zeros(len(objective.start))
+    shift[:2] = [0.25 * moved, moved][-len(shift) :][:2]
+    assert_trees_equal(core, sample, counts, family_recipe(objective, shift, trees=1, depth=2, learning_rate=0.6))
+
+
+def assert_trees_equal(core, sample, counts, recipe):
     feature, threshold, parent, leaf, *_ = train(core, sample, counts, recipe)
     codes, y, weight, keys = sample
     expected = reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99)
