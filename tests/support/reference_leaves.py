@@ -40,6 +40,8 @@ STEP_BOUNDS = {
     "gamma": ("mean", "dispersion"),
     "weibull": (None, "dispersion"),
     "poisson": ("mean",),
+    "censored_lognormal": (None, "dispersion"),
+    "censored_weibull": (None, "dispersion"),
 }
 """Outputs whose steps are bounded, by objective: those of a log dispersion, and of the logarithm of a mean."""
 

@@ -70,7 +70,7 @@ class EpiBoostSurvivalRegressor(NumberIntervals):
     >>> bool(model.predict([[0.5, 0.0]])[0] > model.predict([[-0.5, 0.0]])[0])
     True
     >>> model.predict_survival_function([[0.5, 0.0]], times=[0.5, 2.0, 8.0]).round(1)
-    array([[1. , 0.3, 0. ]])
+    array([[1. , 0.2, 0. ]])
     """
 
     _target_type = Durations

@@ -5,7 +5,7 @@
 >>> objective.gradient(np.zeros((3, 2)), np.array([[0.0, 0.0], [0.0, np.inf], [-np.inf, 0.0]])).round(3)
 array([[-0.   ,  0.5  ],
        [-0.798, -0.   ],
-       [ 0.798,  0.   ]])
+       [ 0.798, -0.   ]])
 """
 
 from collections.abc import Mapping
