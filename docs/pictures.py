@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from PIL import Image
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, EpiBoostSurvivalRegressor
 from epiboost.datasets import make_heart, make_spiral
 from epiboost.explain import attribute
 from epiboost.plots import (
@@ -25,6 +25,7 @@ from epiboost.plots import (
     RejectionDisplay,
     RowAttributionDisplay,
     SpiralDisplay,
+    SurvivalDisplay,
     UncertaintyDisplay,
 )
 from epiboost.plots.style import ORANGE
@@ -130,6 +131,26 @@ def explain_picture(folder: Path) -> None:
     figure.savefig(folder / "explain.png", dpi=DOTS_PER_INCH)
 
 
+def survival_picture(folder: Path) -> None:
+    """Draw the survival curves of two patients, as the page on durations does."""
+    from lifelines.datasets import load_gbsg2  # noqa: PLC0415 (of this picture alone)
+    from sklearn.model_selection import train_test_split  # noqa: PLC0415
+
+    table = load_gbsg2()
+    y = np.empty(len(table), dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = table["cens"], table["time"]
+    X_train, X_test, y_train, _ = train_test_split(table.drop(columns=["cens", "time"]), y, random_state=0)
+    model = EpiBoostSurvivalRegressor(random_state=0).fit(X_train, y_train)
+    figure, (ax,) = panels(1)
+    times = np.linspace(0.0, 6000.0, 200)
+    early, late = np.argsort(model.predict(X_test))[[8, -8]]
+    SurvivalDisplay.from_estimator(
+        model, X_test.iloc[[early, late]], times=times, names=["patient A", "patient B"], ax=ax
+    )
+    ax.set_xlabel("days")
+    figure.savefig(folder / "survival.png", dpi=DOTS_PER_INCH)
+
+
 if __name__ == "__main__":
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     tour_pictures(target.resolve())
@@ -137,3 +158,4 @@ if __name__ == "__main__":
     domain_pictures(target)
     calibration_picture(target)
     explain_picture(target)
+    survival_picture(target)

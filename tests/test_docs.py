@@ -53,6 +53,7 @@ PACKAGES = {  # that a page needs beside those of the tests
     "docs/engines.md": ("catboost", "lightgbm", "xgboost"),
     "docs/explain.md": ("shap",),
     "docs/report.md": ("shap", "vl_convert"),
+    "docs/survival.md": ("lifelines",),
     "docs/tour.md": ("catboost", "shap", "vl_convert"),
 }
 NOT_CODE = ("text", "{eval-rst}", "{include}", "{toctree}")
@@ -169,10 +170,17 @@ def test_every_block_is_in_a_language_that_is_run(page):
 
 @pytest.mark.slow
 def test_a_script_draws_the_pictures_of_the_pages(tmp_path):
-    for package in PACKAGES["docs/tour.md"]:
+    for package in (*PACKAGES["docs/tour.md"], "lifelines"):
         pytest.importorskip(package)
     script = runpy.run_path(str(DOCS / "pictures.py"))
-    for draw in ("tour_pictures", "spiral_pictures", "domain_pictures", "calibration_picture", "explain_picture"):
+    for draw in (
+        "tour_pictures",
+        "spiral_pictures",
+        "domain_pictures",
+        "calibration_picture",
+        "explain_picture",
+        "survival_picture",
+    ):
         script[draw](tmp_path)
     drawn = {picture.name for picture in tmp_path.iterdir()}
     assert drawn | {"tour_report.png"} >= {picture.name for picture in DOCS.glob("tour_*.png")}

@@ -6,6 +6,7 @@ from epiboost._estimators.multi_target import MultiTargetRegressor
 from epiboost._estimators.provenance import VERSIONS
 from epiboost._estimators.regressor import EpiBoostRegressor
 from epiboost._estimators.saving import load
+from epiboost._estimators.survival import EpiBoostSurvivalRegressor
 from epiboost._estimators.training.history import TrainingHistory
 from epiboost._estimators.training.rounds import TrainingRound
 from epiboost._estimators.transformed_target import TransformedTarget
@@ -13,6 +14,7 @@ from epiboost._files.model_file import ModelFileError
 from epiboost._inputs.numbers_as_text import NumbersAsTextWarning
 from epiboost._posterior.fitted import posterior_from
 from epiboost._posterior.posterior import Posterior
+from epiboost._posterior.survival_curves import SurvivalCurves
 from epiboost._posterior.target_posteriors import TargetPosteriors
 from epiboost._posterior.uncertainty import Uncertainty
 
@@ -23,10 +25,12 @@ __all__ = [
     "CalibratedRegressor",
     "EpiBoostClassifier",
     "EpiBoostRegressor",
+    "EpiBoostSurvivalRegressor",
     "ModelFileError",
     "MultiTargetRegressor",
     "NumbersAsTextWarning",
     "Posterior",
+    "SurvivalCurves",
     "TargetPosteriors",
     "TrainingHistory",
     "TrainingRound",

@@ -42,6 +42,8 @@ STEP_BOUNDS = {
     "poisson": ("mean",),
     "negative_binomial": ("mean", "mean"),
     "beta": (None, "dispersion"),
+    "censored_lognormal": (None, "dispersion"),
+    "censored_weibull": (None, "dispersion"),
 }
 """Outputs whose steps are bounded, by objective: those of a log dispersion, and of the logarithm of a mean."""
 

@@ -35,14 +35,16 @@ def canonical_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, 
     ----------
     codes : array of shape (n, features)
         Bins.
-    y, weight : arrays of shape (n,)
-        Targets and weights.
+    y : array of shape (n,) or (n, targets)
+    weight : array of shape (n,)
 
     Returns
     -------
     rows, weight, copies : arrays of shape (m,), m <= n
     """
     hashes = native().hash_rows(codes)
+    if y.ndim > 1:
+        y = np.unique(y, axis=0, return_inverse=True)[1].astype(np.float64)
     order = _sort(hashes, y, weight)
     equal = (hashes[order[1:]] == hashes[order[:-1]]) & (y[order[1:]] == y[order[:-1]])
     candidates = np.flatnonzero(equal)  # different rows may have the same hash

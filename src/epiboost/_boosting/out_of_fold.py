@@ -12,6 +12,7 @@ another seed, one leaves out the folds of the first two.
 [[1, 2, 4, 5], [2, 5]]
 """
 
+import math
 import numbers
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass, replace
@@ -200,7 +201,7 @@ def _split(
     splitter: LibraryObject, y: Floats, groups: AnyArray | None, kept: AnyArray
 ) -> Iterable[tuple[Integers, Integers]]:
     """Return the pairs of a splitter of scikit-learn for all given rows."""
-    target = np.full(len(kept), y[0])  # of rows that no chain sees, any target will do
+    target = np.repeat(y[:1], len(kept), axis=0)  # of rows that no chain sees, any target will do
     target[kept] = y
     pairs: Iterable[tuple[Integers, Integers]] = splitter.split(np.zeros((len(kept), 1)), target, groups)
     return pairs
@@ -221,12 +222,12 @@ def _row_numbers(rows: AnyArray, n_rows: int) -> Integers:
 def content_ranks(X: AnyArray, y: Floats) -> Integers:
     """Return the number of each distinct row of a table with its target, in an order that depends on content alone."""
     is_binned = X.dtype == np.uint8
-    hashes = np.empty(len(y), dtype=np.uint64)
+    hashes, n_targets = np.empty(len(y), dtype=np.uint64), math.prod(y.shape[1:])
     step = max(1, _BLOCK_BYTES // (8 * (X.shape[1] + 1)))
     for start in range(0, len(y), step):  # the bytes of a whole table would be copies of it
         rows = slice(start, start + step)
         content = X[rows] if is_binned else row_bytes(X[rows])
-        hashes[rows] = native().hash_rows(np.concatenate([content, row_bytes(y[rows, np.newaxis])], axis=1))
+        hashes[rows] = native().hash_rows(np.concatenate([content, row_bytes(y[rows].reshape(-1, n_targets))], axis=1))
     _, ranks = np.unique(hashes, return_inverse=True)
     return np.asarray(ranks, dtype=np.int64)
 
@@ -281,6 +282,6 @@ def _group_folds(y: Floats, groups: AnyArray, n_folds: int, n_classes: int) -> I
         raise TooFewRowsError(message)
     splitter = StratifiedGroupKFold(n_folds) if n_classes else GroupKFold(n_folds)
     fold = np.empty(len(y), dtype=np.int64)
-    for number, (train, test) in enumerate(splitter.split(y[:, np.newaxis], y, groups)):
+    for number, (train, test) in enumerate(splitter.split(np.zeros((len(y), 1)), y, groups)):
         fold[test] = number if not n_classes or len(np.unique(y[train])) == n_classes else _NEVER
     return fold

@@ -22,8 +22,9 @@ class LearningRows:
     ----------
     X : array of shape (n, features)
         Numbers; categorical columns hold codes, see `Dataset`.
-    y, weight : arrays of shape (n,)
-        Encoded targets and weights.
+    y : array of shape (n,), or (n, 2) of bounds
+        Encoded targets.
+    weight : array of shape (n,)
     keys : array of shape (n,)
         The keys of the rows in the noise function.
     objective : Objective
@@ -45,6 +46,11 @@ class LearningRows:
     def total(self) -> float:
         """Sum of the weights."""
         return float(self.weight.sum())
+
+    @property
+    def labels(self) -> Floats:
+        """One number per row for a library, which sees gradients alone, shape (n,)."""
+        return self.y if self.y.ndim == 1 else np.zeros(len(self.y))
 
     @property
     def categories(self) -> list[int]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from epiboost._cli.formatting import count
-from epiboost._cli.models import load_model, read_rows
+from epiboost._cli.models import load_without_durations, read_rows
 from epiboost._cli.options import InputFormat, ModelFile, TargetColumn, WeightColumn
 from epiboost._cli.tables.selection import column, only_other_column, to_numpy
 from epiboost._cli.tables.writing import check_model_output
@@ -44,7 +44,7 @@ def calibrate(
     Example: epiboost calibrate model.epib new.csv --target price -o calibrated.epib
     """
     check_model_output(output, sources=[model, table])
-    fitted = load_model(model)
+    fitted = load_without_durations(model, "calibrate")
     rows = read_rows(fitted, table, kind=table_format)
     known = [*rows.features.column_names, *filter(None, [weight])]
     name = only_other_column(rows.table, known, source=table) if target is None else target

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from epiboost._cli.models import load_model, read_features, read_rows
+from epiboost._cli.models import load_without_durations, read_features, read_rows
 from epiboost._cli.options import InputFormat, ModelFile, TargetColumn
 from epiboost._cli.tables.selection import column, only_other_column, to_numpy
 from epiboost._cli.tables.writing import check_writable
@@ -41,7 +41,7 @@ def evaluate(
         check_writable(json, sources=sources)
     if plots is not None:
         evaluation_metrics.check_folder(plots)
-    fitted = load_model(model)
+    fitted = load_without_durations(model, "evaluate")
     rows = read_rows(fitted, test, kind=table_format)
     features = rows.features
     name = only_other_column(rows.table, features.column_names, source=test) if target is None else target

@@ -44,6 +44,18 @@ def load_model(path: Path) -> "Estimator":
     return epiboost.load(path)
 
 
+def load_without_durations(path: Path, command: str) -> "Estimator":
+    """Read a saved model; a ValueError if its target is durations, with which a command can do nothing."""
+    model = load_model(path)
+    if hasattr(model, "predict_survival_function"):
+        message = (
+            f"epiboost {command} does not take models of durations; in Python, see epiboost.metrics.concordance_score "
+            "and integrated_brier_loss"
+        )
+        raise ValueError(message)
+    return model
+
+
 def read_rows(
     model: "Estimator", path: Path, *, kind: TableKind | None = None, keep: Sequence[str] | None = None
 ) -> ModelRows:

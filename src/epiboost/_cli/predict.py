@@ -103,7 +103,7 @@ def prediction_columns(model: "Estimator", features: "Table", requested: Request
     parts = {**{measure: getattr(uncertainty, measure) for measure in measures}, **novelty}
     if posterior.family != "categorical":
         return {
-            "prediction": posterior.mean,
+            "prediction": posterior.quantile(0.5) if hasattr(model, "predict_survival_function") else posterior.mean,
             **parts,
             **_interval_columns(model, features, requested),
             **_quantile_columns(model, features, requested.quantiles),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from epiboost._cli.models import load_model, read_features, read_rows
+from epiboost._cli.models import load_without_durations, read_features, read_rows
 from epiboost._cli.options import InputFormat, ModelFile
 from epiboost._cli.tables.formats import format_of_name
 from epiboost._cli.tables.selection import column, only_other_column, to_numpy
@@ -36,7 +36,7 @@ def report(
     Example: epiboost report model.epib test.csv --target price -o report.html
     """
     _check_output(output, sources=[path for path in (model, test, ood) if path is not None])
-    fitted = load_model(model)
+    fitted = load_without_durations(model, "report")
     rows = read_rows(fitted, test, kind=table_format)
     features = rows.features
     if target is None and rows.table.num_columns > features.num_columns:

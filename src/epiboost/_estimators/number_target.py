@@ -5,6 +5,7 @@
 """
 
 from epiboost._boosting.objectives import (
+    CENSORED,
     DISTRIBUTIONS,
     OBJECTIVES,
     NumberObjective,
@@ -12,6 +13,7 @@ from epiboost._boosting.objectives import (
     number_families,
 )
 from epiboost._estimators.family_choice import AUTO_FAMILY
+from epiboost._inputs.durations import Durations
 from epiboost._inputs.target import Numbers, Target
 from epiboost._typing import Floats
 
@@ -42,9 +44,28 @@ def numbers_of(distribution: str, y: Floats, weight: Floats) -> Numbers:
     return Numbers(distribution, distribution_named(distribution, settings).n_parameters, settings)
 
 
+def durations_with(distribution: str, bounds: Floats) -> Durations:
+    """Return the target of censored durations that members predict by a family of distributions.
+
+    Parameters
+    ----------
+    distribution : str
+    bounds : array of shape (n, 2)
+
+    Raises
+    ------
+    ValueError
+        For a family that has no censored likelihood, and for rows of which none is known to end.
+    """
+    if distribution not in CENSORED:
+        message = f"distribution must be one of {', '.join(map(repr, sorted(CENSORED)))}, got {distribution!r}"
+        raise ValueError(message)
+    return Durations.of(distribution, CENSORED[distribution], distribution_named(distribution).n_parameters, bounds)
+
+
 def check_support(target: Target, y: Floats, *, name: str) -> None:
     """Raise a ValueError that begins with the name of the argument, if a family cannot have these targets."""
-    if target.family not in DISTRIBUTIONS:
+    if target.objective not in DISTRIBUTIONS:
         return
     try:
         _objective(target.family).check_target(y)

@@ -117,6 +117,7 @@ class ChosenRows:
     positions : integer array of shape (m,)
     table : array of shape (m, features)
     y : array of shape (m,)
+        NaN for a duration that was not observed.
     n_codes : tuple of int
     ranges : array of shape (2, features)
         Of all training rows.
@@ -158,7 +159,7 @@ class ChosenRows:
         together = copies if groups is None else groups
         categories = new_categories(table, n_codes, positions, together)
         ends = np.stack([ranges.low, ranges.high])
-        return cls(positions, kept, data.y[positions], n_codes, ends, together[positions], *categories)
+        return cls(positions, kept, _observed(data.y[positions]), n_codes, ends, together[positions], *categories)
 
     def measured(self, model: Measured, out_of_fold: OutOfFold | None, *, max_bytes: int) -> ReferenceRows:
         """Return what the model keeps.
@@ -190,3 +191,8 @@ class ChosenRows:
         largest = np.finfo(np.float32).max
         total, error = (np.minimum(part, largest).astype(np.float32) for part in (total, error))
         return ReferenceRows(novelty, total, error)
+
+
+def _observed(y: Floats) -> Floats:
+    """Return the targets; of bounds, the observed durations, and NaN for others."""
+    return y if y.ndim == 1 else np.where(y[:, 0] == y[:, 1], y[:, 0], np.nan)

@@ -8,12 +8,13 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from epiboost._estimators.number_target import check_support, numbers_of, require_same_family
+from epiboost._estimators.number_target import check_support, durations_with, numbers_of, require_same_family
 from epiboost._estimators.warm_start import EarlierFit
 from epiboost._inputs.class_weights import ClassWeight, check_class_weight, class_weights
 from epiboost._inputs.dask_collections import dask_kind, require_in_memory
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.device_arrays import on_host
+from epiboost._inputs.durations import Durations
 from epiboost._inputs.labels import to_array
 from epiboost._inputs.offset import known_offset
 from epiboost._inputs.schema import ColumnSchema
@@ -162,6 +163,8 @@ class RowReader:
             return self.earlier.target
         if self.target_type.has_classes:
             return self.target_type.fit(y)
+        if issubclass(self.target_type, Durations):
+            return durations_with(self.distribution, y)
         return numbers_of(self.distribution, y, weight)
 
     def read_partitions(self, given: GivenRows, engine: Engine, engine_name: str, max_bins: int) -> TrainingRows:
@@ -244,6 +247,9 @@ def _split_offset(offset: Column, target: Target, kept: AnyArray) -> tuple[Float
     known = known_offset(offset, len(kept), target.n_classes, trained_with_offset=offset is not None)
     if known is None:
         return None, None
+    if isinstance(target, Durations):
+        message = "durations take no offset: a known factor on them can be divided out of y"
+        raise ValueError(message)  # noqa: TRY004 (the type of the target is not at fault)
     return (None, known[kept]) if target.n_classes else (known[kept], None)
 
 

@@ -17,7 +17,7 @@ class Dataset:
         if a dense array would be large. An engine that takes partitions may get a `BinnedTable` or
         `PartitionedRows` instead. The latter holds its targets itself: then y and weight are empty.
     y : array of shape (n,)
-        Target values, or class codes 0, 1, …
+        Target values, or class codes 0, 1, … Of an objective of censored durations, bounds of shape (n, 2).
     weight : array of shape (n,)
         Weight of each row: weight two is the same as the row twice. All weights are positive.
     n_classes : int

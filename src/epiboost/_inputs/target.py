@@ -117,6 +117,9 @@ class Numbers(Target):
     @staticmethod
     def check(y: Column) -> Floats:
         """Return one finite number per row."""
+        if isinstance(y, np.ndarray) and y.dtype.names is not None:
+            message = f"y has the fields {', '.join(y.dtype.names)}; events and times are for EpiBoostSurvivalRegressor"
+            raise ValueError(message)
         if not (isinstance(y, np.ndarray) and y.dtype.kind in "fiub"):
             y = check_array(to_array(y), ensure_2d=False, dtype=None, input_name="y", ensure_all_finite=False)
             if holds_dates(y):

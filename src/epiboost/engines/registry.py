@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from epiboost._boosting.objectives import DISTRIBUTIONS
+from epiboost._boosting.objectives import OBJECTIVES, is_of_numbers
 from epiboost._boosting.recipe import ON_CLUSTER
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.sparse_table import SparseTable, too_large
@@ -243,9 +243,9 @@ def check_data(engine: Engine, name: str, data: Dataset) -> None:
     if data.evaluation is not None and not capabilities.evaluation_set:
         message = f"engine={name!r} does not support eval_set; leave it out"
         raise ValueError(message)
-    if data.objective in DISTRIBUTIONS and not capabilities.distributions:
+    if is_of_numbers(data.objective) and not capabilities.distributions:
         message = (
-            f"engine={name!r} cannot learn distribution={data.objective!r}; its members predict "
+            f"engine={name!r} cannot learn distribution={OBJECTIVES[data.objective].family!r}; its members predict "
             f"{_alternative(engine)}; use engine='native', 'lightgbm' or 'xgboost'"
         )
         raise ValueError(message)

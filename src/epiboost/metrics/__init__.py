@@ -1,4 +1,4 @@
-"""Metrics of uncertainty: losses, coverage, rejection, detection, calibration and disagreement.
+"""Metrics of uncertainty: losses, coverage, rejection, detection, calibration, disagreement and survival.
 
 A metric whose name ends in ``_score`` is better when higher; ``_loss``, ``_error`` or ``_rate``, when lower. Metrics
 take arrays or a posterior. Those that average take weights, which are counts: weight two is the same as the sample
@@ -24,6 +24,12 @@ from epiboost.metrics.ranking import (
     rejection_curve,
 )
 from epiboost.metrics.scorers import Scorer, scorer
+from epiboost.metrics.survival import (
+    concordance_score,
+    integrated_brier_loss,
+    survival_brier_loss,
+    uno_concordance_score,
+)
 
 __all__ = [
     "Disagreement",
@@ -32,9 +38,11 @@ __all__ = [
     "Scorer",
     "UndefinedScoreError",
     "brier_loss",
+    "concordance_score",
     "crps_loss",
     "disagreement",
     "expected_calibration_error",
+    "integrated_brier_loss",
     "interval_coverage_score",
     "interval_width",
     "negative_log_likelihood_loss",
@@ -47,4 +55,6 @@ __all__ = [
     "rejection_curve",
     "reliability_curve",
     "scorer",
+    "survival_brier_loss",
+    "uno_concordance_score",
 ]

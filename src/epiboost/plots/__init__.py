@@ -17,6 +17,7 @@ from epiboost.plots.maps import HeatMap, MapDisplay, border_segments
 from epiboost.plots.rejection import RejectionDisplay
 from epiboost.plots.row_attribution import RowAttributionDisplay
 from epiboost.plots.spiral import SpiralDisplay, spiral_grid
+from epiboost.plots.survival import SurvivalDisplay
 from epiboost.plots.uncertainty import UncertaintyDisplay
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "RejectionDisplay",
     "RowAttributionDisplay",
     "SpiralDisplay",
+    "SurvivalDisplay",
     "UncertaintyDisplay",
     "border_segments",
     "spiral_grid",

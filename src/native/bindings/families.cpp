@@ -12,6 +12,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
 #include "families/families.hpp"
+#include "families/normal_hazard.hpp"
 #include "families/special.hpp"
 
 namespace epiboost {
@@ -69,6 +70,13 @@ Result<float, 2> special_functions(const Array<float, 1>& x) {
     return values.release();
 }
 
+// The Normal's hazard rate at each number.
+Result<float, 1> normal_hazards(const Array<float, 1>& x) {
+    NewArray<float, 1> values({x.size()});
+    for (std::size_t i = 0; i < x.size(); ++i) values.data[i] = normal_hazard(x.data()[i]);
+    return values.release();
+}
+
 }  // namespace
 
 void bind_families(nb::module_& module) {
@@ -76,6 +84,7 @@ void bind_families(nb::module_& module) {
     module.attr("FIRST_FAMILY") = first_family;
     module.def("family_names", &family_names);
     module.def("family_gradients", &family_gradients, "code"_a, "constants"_a, "scores"_a, "y"_a, "location"_a);
+    module.def("normal_hazards", &normal_hazards, "x"_a);
     module.def("special_functions", &special_functions, "x"_a);
 }
 

@@ -3,6 +3,8 @@
 
 #include "core/problem.hpp"
 #include "families/beta.hpp"
+#include "families/censored_lognormal.hpp"
+#include "families/censored_weibull.hpp"
 #include "families/gamma.hpp"
 #include "families/laplace.hpp"
 #include "families/negative_binomial.hpp"
@@ -15,7 +17,8 @@ namespace epiboost {
 template <class... Members>
 struct FamilyList {};
 
-using Families = FamilyList<Student, Laplace, Gamma, Weibull, Poisson, NegativeBinomial, Beta>;
+using Families =
+    FamilyList<Student, Laplace, Gamma, Weibull, Poisson, NegativeBinomial, Beta, CensoredLogNormal, CensoredWeibull>;
 
 constexpr int first_family = 3;  // after the Normal and the classes, see `Objective`
 

@@ -22,12 +22,18 @@ other families   (location, log dispersion), or the location  natural; see their
 from epiboost._boosting.objectives.base import Objective
 from epiboost._boosting.objectives.bernoulli import Bernoulli
 from epiboost._boosting.objectives.categorical import Categorical
+from epiboost._boosting.objectives.censored import CensoredObjective
 from epiboost._boosting.objectives.distribution import Distribution
 from epiboost._boosting.objectives.families import (
     BINARY,
+    CENSORED,
     DISTRIBUTIONS,
     OBJECTIVES,
     distribution_named,
+    distribution_of,
+    is_censored,
+    is_of_numbers,
+    log_likelihood,
     number_families,
     objective_from_header,
     register_family,
@@ -38,15 +44,21 @@ from epiboost._boosting.objectives.number_objective import NumberObjective
 
 __all__ = [
     "BINARY",
+    "CENSORED",
     "DISTRIBUTIONS",
     "OBJECTIVES",
     "Bernoulli",
     "Categorical",
+    "CensoredObjective",
     "Distribution",
     "Normal",
     "NumberObjective",
     "Objective",
     "distribution_named",
+    "distribution_of",
+    "is_censored",
+    "is_of_numbers",
+    "log_likelihood",
     "number_families",
     "objective_from_header",
     "register_family",

@@ -62,6 +62,10 @@ class Objective(abc.ABC):
         """Return targets in the units of the score, shape (n,); class numbers stay as they are."""
         return y
 
+    def expected(self, y: Floats) -> Floats:
+        """Return one encoded number per target, shape (n,): of one that is not known, what is expected of it."""
+        return self.encode(y)
+
     @abc.abstractmethod
     def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:
         """Return the gradient of the loss by the score.

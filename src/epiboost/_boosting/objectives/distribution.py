@@ -15,6 +15,9 @@ import numpy as np
 
 from epiboost._typing import Floats
 
+_STEP = 1e-4  # of a numerical derivative
+_TINY = float(np.finfo(np.float64).tiny)
+
 
 class Distribution(abc.ABC):
     """A family of distributions of one number.
@@ -82,6 +85,16 @@ class Distribution(abc.ABC):
         """Return the probability of more than y; families whose upper tail keeps its digits override this."""
         return 1.0 - self.cdf(parameters, y)
 
+    def logsf(self, parameters: Floats, y: Floats) -> Floats:
+        """Return the logarithm of the probability of more than y."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.sf(parameters, y)))
+
+    def logcdf(self, parameters: Floats, y: Floats) -> Floats:
+        """Return the logarithm of the probability of at most y."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.cdf(parameters, y)))
+
     @abc.abstractmethod
     def quantile(self, parameters: Floats, q: Floats) -> Floats:
         """Return the smallest value at which the distribution function is at least q, for 0 < q < 1."""
@@ -97,3 +110,18 @@ class Distribution(abc.ABC):
     @abc.abstractmethod
     def from_link(self, link: Floats, like: Floats) -> Floats:
         """Return the parameters of a link; what the link does not hold is taken from the parameters ``like``."""
+
+    def link_variance(self, parameters: Floats) -> Floats:
+        """Return the variance on the scale of the location, by the slope of the mean unless a family knows better."""
+        with np.errstate(over="ignore"):
+            variance: Floats = self.variance(parameters) / np.maximum(self.square_slope(parameters), _TINY)
+        return variance
+
+    def square_slope(self, parameters: Floats) -> Floats:
+        """Return the squared slope of the mean by the location."""
+        moved = self.link(parameters)
+        moved[..., 0] += _STEP
+        with np.errstate(over="ignore"):
+            change = self.mean(self.from_link(moved, parameters)) - self.mean(parameters)
+            slope: Floats = np.square(change / _STEP)
+        return slope

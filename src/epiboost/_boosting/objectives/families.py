@@ -16,6 +16,9 @@ from epiboost._boosting.objectives.base import Objective
 from epiboost._boosting.objectives.bernoulli import Bernoulli
 from epiboost._boosting.objectives.beta import Beta
 from epiboost._boosting.objectives.categorical import Categorical
+from epiboost._boosting.objectives.censored import CensoredObjective, censored_log_likelihood
+from epiboost._boosting.objectives.censored_lognormal import CensoredLogNormal
+from epiboost._boosting.objectives.censored_weibull import CensoredWeibull
 from epiboost._boosting.objectives.distribution import Distribution
 from epiboost._boosting.objectives.gamma import Gamma
 from epiboost._boosting.objectives.histogram import Histogram
@@ -27,6 +30,7 @@ from epiboost._boosting.objectives.number_objective import NumberObjective
 from epiboost._boosting.objectives.poisson import Poisson
 from epiboost._boosting.objectives.student import Student
 from epiboost._boosting.objectives.weibull import Weibull
+from epiboost._typing import Floats
 
 BINARY = 2
 """Number of classes for which one score per row is enough."""
@@ -46,6 +50,8 @@ OBJECTIVES: dict[str, type[Objective]] = {
         NegativeBinomial,
         Beta,
         Histogram,
+        CensoredLogNormal,
+        CensoredWeibull,
     )
 }
 """The objectives by name; a target names its own."""
@@ -53,7 +59,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
 DISTRIBUTIONS: dict[str, type[Distribution]] = {
     name: objective.distribution_type
     for name, objective in OBJECTIVES.items()
-    if issubclass(objective, NumberObjective)
+    if issubclass(objective, NumberObjective) and not objective.is_censored
 }
 """Distributions of numbers other than the Normal, by name."""
 
@@ -107,6 +113,50 @@ def unregister_family(name: str) -> None:
     distribution_named(name)
     OBJECTIVES.pop(name, None)
     DISTRIBUTIONS.pop(name, None)
+
+
+CENSORED: dict[str, str] = {
+    objective.family: name for name, objective in OBJECTIVES.items() if issubclass(objective, CensoredObjective)
+}
+"""Objectives of censored durations, by the name of their distribution."""
+
+
+def is_of_numbers(objective: str) -> bool:
+    """Return whether an objective is of numbers, by another distribution than a Normal.
+
+    >>> is_of_numbers("poisson"), is_of_numbers("censored_weibull"), is_of_numbers("normal")
+    (True, True, False)
+    """
+    return OBJECTIVES[objective].family in DISTRIBUTIONS
+
+
+def is_censored(objective: str) -> bool:
+    """Return whether the targets of an objective are pairs of bounds.
+
+    >>> is_censored("censored_weibull"), is_censored("weibull")
+    (True, False)
+    """
+    return objective in CENSORED.values()
+
+
+def distribution_of(objective: str, settings: tuple[float, ...] = ()) -> Distribution:
+    """Return the distribution that an objective of numbers has.
+
+    >>> distribution_of("censored_weibull").name
+    'weibull'
+    """
+    return distribution_named(OBJECTIVES[objective].family, settings)
+
+
+def log_likelihood(objective: str, distribution: Distribution, parameters: Floats, y: Floats) -> Floats:
+    """Return the log-likelihood of targets, shape (...): of bounds (..., 2) if the objective is censored.
+
+    >>> log_likelihood("censored_weibull", distribution_of("censored_weibull"), np.ones(2), np.array([1.0, np.inf]))
+    array(-1.)
+    """
+    if is_censored(objective):
+        return censored_log_likelihood(distribution, parameters, y)
+    return distribution.logpdf(parameters, y)
 
 
 def objective_from_header(header: Mapping[str, Any]) -> Objective:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from epiboost._boosting.objectives.distribution import Distribution
 from epiboost._boosting.objectives.normal import Normal, NormalDistribution
@@ -68,6 +69,14 @@ class LogNormalDistribution(Distribution):
         """Return the probability of more than y."""
         return _LOGARITHM.sf(parameters, _log(y))
 
+    def logsf(self, parameters: Floats, y: Floats) -> Floats:
+        """Return the logarithm of the probability of more than y, finite far beyond where that is zero."""
+        return np.asarray(log_ndtr((parameters[..., 0] - _log(y)) / np.sqrt(parameters[..., 1])))
+
+    def logcdf(self, parameters: Floats, y: Floats) -> Floats:
+        """Return the logarithm of the probability of at most y."""
+        return np.asarray(log_ndtr((_log(y) - parameters[..., 0]) / np.sqrt(parameters[..., 1])))
+
     def quantile(self, parameters: Floats, q: Floats) -> Floats:
         """Return the exponential of the quantile of the logarithm."""
         return np.exp(np.clip(_LOGARITHM.quantile(parameters, q), -_MAX_LOG, _MAX_LOG))
@@ -83,6 +92,10 @@ class LogNormalDistribution(Distribution):
     def from_link(self, link: Floats, like: Floats) -> Floats:
         """Return mean and variance of the logarithm."""
         return _LOGARITHM.from_link(link, like)
+
+    def link_variance(self, parameters: Floats) -> Floats:
+        """Return the variance of the logarithm."""
+        return parameters[..., 1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,15 @@ class NumberObjective(Objective):
     distribution_type : type of Distribution
     support : str
         What targets may be, for errors: "numbers of at least 0".
+    is_censored : bool
+        Whether targets are pairs of bounds, see `censored`.
     """
 
     __slots__ = ()
 
     distribution_type: ClassVar[type[Distribution]]
     support: ClassVar[str]
+    is_censored: ClassVar[bool] = False
 
     @property
     def distribution(self) -> Distribution:

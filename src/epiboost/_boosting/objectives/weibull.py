@@ -86,6 +86,10 @@ class WeibullDistribution(Distribution):
         """Return the probability of more than y: the survival function."""
         return np.exp(-self._hazard(parameters, y))
 
+    def logsf(self, parameters: Floats, y: Floats) -> Floats:
+        """Return minus the cumulative hazard."""
+        return -self._hazard(parameters, y)
+
     def quantile(self, parameters: Floats, q: Floats) -> Floats:
         """Return the quantile; the smallest positive number where it is less than that."""
         log_quantile = np.log(parameters[..., 0]) + np.log(-np.log1p(-np.asarray(q))) / parameters[..., 1]
@@ -106,7 +110,12 @@ class WeibullDistribution(Distribution):
     def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (there is nothing else)
         """Return scale and shape."""
         log_scale = link[..., 0] - _SHIFT * np.exp(link[..., 1])
-        return np.exp(np.stack([log_scale, -link[..., 1]], axis=-1))
+        return np.exp(np.clip(np.stack([log_scale, -link[..., 1]], axis=-1), -_MAX_LOG, _MAX_LOG))
+
+    def link_variance(self, parameters: Floats) -> Floats:
+        """Return the variance of the logarithm."""
+        variance: Floats = np.pi**2 / 6.0 / np.square(parameters[..., 1])
+        return variance
 
     @staticmethod
     def _hazard(parameters: Floats, y: Floats) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import entr
 
 from epiboost._boosting.class_offset import add_to_scores
-from epiboost._boosting.objectives import DISTRIBUTIONS, distribution_named
+from epiboost._boosting.objectives import DISTRIBUTIONS, Distribution, distribution_of, is_censored
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._display import short_repr
@@ -27,6 +27,7 @@ from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._estimators.out_of_fold.residual_shape import weighted_order
 from epiboost._estimators.out_of_fold.unseen import UnseenVariance
 from epiboost._inputs.dataset import Dataset
+from epiboost._survival.concordance import concordance
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.engines.base import Forest, Subset, predict_table
 
@@ -43,7 +44,7 @@ class OutOfFold:
     loss : float
         Mean negative log-likelihood of these rows; NaN if members predict no distribution.
     score : float
-        R² of these rows, or the share that is predicted right.
+        R² of these rows, the share that is predicted right, or the concordance index of censored durations.
     recalibration : Recalibration or None
         None for members that predict no distribution.
     scores : array of shape (k,)
@@ -163,9 +164,9 @@ def measure(
     predictions = [one.mean(axis=0) for one in chains.predict(prefixes)]
     predicted = chains.out_of_fold(predictions)
     y, weight = data.y[tested], data.weight[tested]
-    score = _r2(y, predicted[tested, 0], weight)
     if forests[0].family in DISTRIBUTIONS:
         return _measure_numbers(chains, data, tested, predictions, is_virtual=is_virtual)
+    score = _r2(y, predicted[tested, 0], weight)
     if forests[0].family != "normal":
         return OutOfFold(predicted, float("nan"), score, None, np.empty(0))
     means = [one[:, 0] for one in chains.compared(predictions)]
@@ -256,7 +257,7 @@ def _measure_numbers(
     chains: _Chains, data: Dataset, tested: AnyArray, predictions: Sequence[Floats], *, is_virtual: bool
 ) -> OutOfFold:
     """Measure a regression whose members predict another distribution than a Normal."""
-    distribution = distribution_named(data.objective, data.settings)
+    distribution = distribution_of(data.objective, data.settings)
     predicted = chains.out_of_fold(predictions)
     y, weight, plan = data.y[tested], data.weight[tested], chains.plan
     locations = [distribution.link(one)[:, :1] for one in chains.compared(predictions)]
@@ -268,17 +269,29 @@ def _measure_numbers(
     if is_virtual:
         disagreement = disagreement.of_virtual()
     share = float(np.mean([len(train) for train in plan.trains])) / len(data.y)
-    targets = UnseenTargets(distribution, data.settings, y, weight, predicted[tested])
+    targets = UnseenTargets(data.objective, data.settings, y, weight, predicted[tested])
     recalibration, changed = fit_numbers(targets, share, disagreement)
     means, variances = np.full((2, len(predicted)), np.nan)
     means[tested], variances[tested] = distribution.mean(changed), distribution.variance(changed)
-    loss = -float(np.average(distribution.logpdf(changed, y), weights=weight))
-    levels = ProbabilityLevels.of(probabilities_of_targets(distribution, changed, y), weight).levels
+    loss = -float(np.average(targets.log_likelihood(changed), weights=weight))
+    levels, score = _levels_and_score(data.objective, distribution, changed, y, weight)
     knowledge = recalibration.knowledge * disagreement.seeds * mean_square_slope(distribution, changed, weight)
     unseen = UnseenVariance(means, variances, knowledge)
     full = np.full((len(predicted), changed.shape[1]), np.nan)
     full[tested] = changed
-    return OutOfFold(full, loss, _r2(y, means[tested], weight), recalibration, levels, unseen=unseen)
+    return OutOfFold(full, loss, score, recalibration, levels, unseen=unseen)
+
+
+def _levels_and_score(
+    objective: str, distribution: Distribution, parameters: Floats, y: Floats, weight: Floats
+) -> tuple[Floats, float]:
+    """Return the levels of quantiles at which targets lie, and R², or the concordance index of censored durations."""
+    if is_censored(objective):
+        lower, upper = (distribution.cdf(parameters, bound) for bound in y.T)
+        found = concordance(y, distribution.quantile(parameters, np.asarray(0.5)), weight)
+        return ProbabilityLevels.of_bounds(lower, upper, weight).levels, found
+    levels = ProbabilityLevels.of(probabilities_of_targets(distribution, parameters, y), weight).levels
+    return levels, _r2(y, distribution.mean(parameters), weight)
 
 
 def _r2(y: Floats, predicted: Floats, weight: Floats) -> float:

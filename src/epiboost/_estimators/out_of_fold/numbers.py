@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from epiboost._boosting.objectives import Distribution, distribution_named
+from epiboost._boosting.objectives import Distribution, distribution_named, distribution_of, log_likelihood
 from epiboost._estimators.out_of_fold.disagreement import Disagreement
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._files.requirements import require_facts
@@ -26,7 +26,6 @@ _MAX_KNOWLEDGE_SHARE = 0.5  # of the variance on the scale of the link, on avera
 _MAX_EXCESS_SHARE = 0.5
 _KNOWN_SHARE = 0.75  # of knowledge: it is known up to a factor of two, and intervals should rather be too wide
 _ENOUGH_ROWS = 50_000  # more change the third digit
-_STEP = 1e-4  # of a numerical derivative
 _LARGE = 1e6  # a loss that no row exceeds, so that one row does not decide
 _NO_LIMIT = 1e300
 _TINY = float(np.finfo(np.float64).tiny)
@@ -136,18 +135,28 @@ class UnseenTargets:
 
     Attributes
     ----------
-    distribution : Distribution
+    objective : str
     settings : tuple of float
         Of the distribution.
-    y, weight : arrays of shape (n,)
+    y : array of shape (n,), or (n, 2) of bounds
+    weight : array of shape (n,)
     predicted : array of shape (n, outputs)
     """
 
-    distribution: Distribution
+    objective: str
     settings: tuple[float, ...]
     y: Floats
     weight: Floats
     predicted: Floats
+
+    @property
+    def distribution(self) -> Distribution:
+        """The distribution whose parameters are predicted."""
+        return distribution_of(self.objective, self.settings)
+
+    def log_likelihood(self, parameters: Floats) -> Floats:
+        """Return the log-likelihood of each target by these parameters, shape (n,)."""
+        return log_likelihood(self.objective, self.distribution, parameters, self.y)
 
     def some(self) -> "UnseenTargets":
         """Return enough of the rows to fit a few numbers."""
@@ -183,7 +192,7 @@ def fit_numbers(unseen: UnseenTargets, share: float, disagreement: Disagreement)
     link = distribution.link(of_chains)
     if link.shape[-1] == 0:
         return own, of_chains
-    noise = max(float(np.average(_link_variance(distribution, of_chains), weights=weight)), _TINY)
+    noise = max(float(np.average(distribution.link_variance(of_chains), weights=weight)), _TINY)
     without_excess = 1.0 - min(disagreement.excess(share) / noise, _MAX_EXCESS_SHARE)
     factor = disagreement.knowledge_factor
     if disagreement.seeds > 0.0:
@@ -216,7 +225,7 @@ def _fit(unseen: UnseenTargets, shape: float | None) -> tuple[NumberRecalibratio
         if has_dispersion:
             changed[:, 1] = reference + shift + power * (link[:, 1] - reference)
         with np.errstate(all="ignore"):
-            losses = -distribution.logpdf(distribution.from_link(changed, shaped), unseen.y)
+            losses = -unseen.log_likelihood(distribution.from_link(changed, shaped))
         total = float((weight * np.minimum(np.nan_to_num(losses, nan=_LARGE, posinf=_LARGE), _LARGE)).sum())
         outside = float(np.square(np.asarray(tried) - (shift, power)).sum())
         return float(total + 0.5 * _PRIOR_ROWS * (power - 1.0) ** 2 + weight.sum() * outside)
@@ -233,20 +242,4 @@ def mean_square_slope(distribution: Distribution, parameters: Floats, weight: Fl
     """Return the mean of the squared slope of the distributions' means by their locations; 1 without a location."""
     if distribution.link(parameters[:1]).shape[-1] == 0:
         return 1.0
-    return float(np.average(_square_slope(distribution, parameters), weights=weight))
-
-
-def _link_variance(distribution: Distribution, parameters: Floats) -> Floats:
-    """Return the variance of each distribution on the scale of its location, by the slope of the mean."""
-    slope = _square_slope(distribution, parameters)
-    variance: Floats = distribution.variance(parameters) / np.maximum(slope, _TINY)
-    return variance
-
-
-def _square_slope(distribution: Distribution, parameters: Floats) -> Floats:
-    link = distribution.link(parameters)
-    moved = link.copy()
-    moved[..., 0] += _STEP
-    change = distribution.mean(distribution.from_link(moved, parameters)) - distribution.mean(parameters)
-    slope: Floats = np.square(change / _STEP)
-    return slope
+    return float(np.average(distribution.square_slope(parameters), weights=weight))

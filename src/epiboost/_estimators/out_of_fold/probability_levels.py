@@ -20,6 +20,9 @@ from epiboost._typing import Floats
 
 _SMALLEST = 1e-12
 _SEED = 20260101
+_CELLS = 1000  # of the grid of levels
+_ROUNDS = 200
+_PRIOR_ROWS = 1.0  # spread evenly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +41,33 @@ class ProbabilityLevels:
     def of(cls, levels: Floats, weight: Floats) -> "ProbabilityLevels":
         """Return the levels of rows in any order; see `weighted_order`."""
         return cls(weighted_order(np.clip(levels, _SMALLEST, 1.0 - _SMALLEST), weight))
+
+    @classmethod
+    def of_bounds(cls, lower: Floats, upper: Floats, weight: Floats) -> "ProbabilityLevels":
+        """Return the levels of durations of which only bounds may be known.
+
+        The distribution of the levels is the one that is most likely beside these intervals, by self-consistency
+        (Turnbull 1976) on a grid from the uniform distribution: where nothing is known of it, it stays uniform.
+
+        Parameters
+        ----------
+        lower, upper : arrays of shape (n,)
+            Levels of the bounds; equal for an observed duration.
+        weight : array of shape (n,)
+        """
+        first = np.clip((lower * _CELLS).astype(np.int64), 0, _CELLS - 1)
+        end = np.clip(np.ceil(upper * _CELLS).astype(np.int64), first + 1, _CELLS)
+        share = np.full(_CELLS, 1.0 / _CELLS)
+        for _ in range(_ROUNDS):
+            ends = np.concatenate([[0.0], np.cumsum(share)])
+            per_mass = weight / np.maximum(ends[end] - ends[first], _SMALLEST)
+            change = np.bincount(first, per_mass, _CELLS + 1) - np.bincount(end, per_mass, _CELLS + 1)
+            share = share * (np.cumsum(change)[:_CELLS] + _PRIOR_ROWS) / (weight.sum() + _PRIOR_ROWS)
+            share /= share.sum()
+        known = max(int(np.count_nonzero(upper < 1.0)), 1)
+        levels = (np.arange(known) + 0.5) / known
+        found = np.interp(levels, np.concatenate([[0.0], np.cumsum(share)]), np.linspace(0.0, 1.0, _CELLS + 1))
+        return cls(np.clip(found, _SMALLEST, 1.0 - _SMALLEST))
 
     def at(self, q: Floats) -> Floats:
         """Return the level below which a new row's probability falls with probability q, in the shape of q.

@@ -15,10 +15,11 @@ import numpy as np
 
 from epiboost._boosting.capacity import TreeSize
 from epiboost._boosting.class_offset import add_to_scores
-from epiboost._boosting.objectives import DISTRIBUTIONS, distribution_named
+from epiboost._boosting.objectives import distribution_of, is_censored, is_of_numbers
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import Recipe
 from epiboost._boosting.truncation import stages_of
+from epiboost._estimators.out_of_fold.censored import average, least_loss
 from epiboost._estimators.out_of_fold.distinct_rows import DistinctRows, numbers_of
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress, no_progress
@@ -26,6 +27,7 @@ from epiboost._typing import AnyArray, Floats
 from epiboost.engines.base import Engine, Forest, Subset, fit_subsets, predict_table
 
 _TREES, _RATE = 150, 0.3  # of a short chain: in the order of sizes it agrees with chains of the whole length
+_MAX_LOG = 300.0  # of a loss that is compared by its exponential
 _ONE_FOLD_ROWS = 5_000  # with so many rows, those of one fold show the difference
 _ONE_FOLD_ROWS_WITH_CATEGORIES = 1_000  # which are encoded anew for each fold and size
 _PLAINLY_BELOW = 0.97  # smaller differences of the absolute error are chance in tables of some hundred rows
@@ -114,15 +116,23 @@ class ShortChains:
             if data.offset is not None:
                 predicted = add_to_scores(predicted, data.offset[test])
             chains = predicted.reshape(-1, len(stages), *predicted.shape[1:])
-            if data.objective in DISTRIBUTIONS:  # compared by their means
-                chains = distribution_named(data.objective, data.settings).mean(chains)[..., np.newaxis]
+            if is_censored(data.objective):
+                alone = np.stack([_likelihood_losses(chain, y, weight, data.objective) for chain in chains])
+                if len(chains) > 1:
+                    together = average(data.objective, chains)
+                    gain = alone.mean(axis=0) - _likelihood_losses(together, y, weight, data.objective)
+                sums += alone[0] * weight.sum()
+                total += weight.sum()
+                continue
+            if is_of_numbers(data.objective):  # compared by their means
+                chains = distribution_of(data.objective, data.settings).mean(chains)[..., np.newaxis]
             alone = np.stack([_losses(chain, y, weight, forest.family) for chain in chains])
             if len(chains) > 1:
                 gain = alone.mean(axis=0) - _losses(chains.mean(axis=0), y, weight, forest.family)
             sums += alone[0] * weight.sum()
             total += weight.sum()
         expected: Floats = sums / total - self._gain_factor * gain
-        return expected
+        return np.exp(np.clip(expected, -_MAX_LOG, _MAX_LOG)) if is_censored(data.objective) else expected
 
     def _train(self, size: TreeSize) -> Sequence[Forest]:
         """Return the chain of each fold; that of the first has a second member."""
@@ -138,6 +148,11 @@ class ShortChains:
         subsets = [Subset(self.plan.trains[fold], (spec,)) for fold, spec in zip(self._folds, specs, strict=True)]
         subsets[0] = replace(subsets[0], specs=(specs[0], repeated))
         return fit_subsets(self.engine, replace(self.data, evaluation=None), (), subsets, self.progress)
+
+
+def _likelihood_losses(chain: Floats, y: Floats, weight: Floats, objective: str) -> Floats:
+    """Return the mean negative log-likelihood of censored durations at each stage, at the best dispersion."""
+    return np.array([least_loss(objective, stage, y, weight) for stage in chain])
 
 
 def _losses(parameters: Floats, y: Floats, weight: Floats, family: str) -> Floats:

@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from epiboost._display import short_repr
 from epiboost._typing import Floats, Integers
+
+_LARGEST = 1e300  # of heavy tails, whose variance may be infinite
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +44,7 @@ class UnseenVariance:
         knowledge : array of shape (k,)
             Their knowledge uncertainty by the members, which have seen them.
         """
+        knowledge = np.minimum(knowledge, _LARGEST)
         average = float(knowledge.mean())
         factor = self.knowledge / average if average > 0.0 else 0.0
         return self.data[rows] + factor * knowledge

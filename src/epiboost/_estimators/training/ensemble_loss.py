@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from epiboost._boosting.objectives import DISTRIBUTIONS, distribution_named
+from epiboost._boosting.objectives import distribution_of, is_censored, is_of_numbers
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._estimators.out_of_fold.categorical import fit_temperature_above_one
+from epiboost._estimators.out_of_fold.censored import averaging_gain, censored_mixture, least_loss
 from epiboost._inputs.dataset import Dataset
 from epiboost._posterior import number_mixture
 from epiboost._posterior.mixture import mixture_logpdf
@@ -28,8 +29,10 @@ def mixture_loss(parameters: Floats, data: Dataset) -> float:
     if data.n_classes:
         probability = parameters.mean(axis=0)[np.arange(len(data.y)), data.y.astype(np.int64)]
         losses = -np.log(np.maximum(probability, _TINY))
-    elif data.objective in DISTRIBUTIONS:
-        distribution = distribution_named(data.objective, data.settings)
+    elif is_censored(data.objective):
+        losses = -censored_mixture(data.objective, parameters, data.y)
+    elif is_of_numbers(data.objective):
+        distribution = distribution_of(data.objective, data.settings)
         losses = -number_mixture.logpdf(distribution, parameters, data.y)
     elif parameters.shape[2] == 1:
         losses = np.square(parameters[:, :, 0].mean(axis=0) - data.y)
@@ -41,10 +44,10 @@ def mixture_loss(parameters: Floats, data: Dataset) -> float:
 def out_of_fold_loss(predicted: Sequence[Floats], plan: OutOfFoldPlan, data: Dataset, n_members: int) -> float:
     """Return the loss of an ensemble as estimated from its out-of-fold chains.
 
-    For classes it is the negative log-likelihood at the best temperature, by which the number of trees is chosen, too.
-    For numbers it is the mean squared error less what averaging gains: the variance between two seeds, (1 - 1/M) times.
-    Likelihood would not do: the variance of a single chain is too small from an early tree on, that of the recalibrated
-    ensemble is not.
+    For classes, and for censored durations, it is the negative log-likelihood at the best temperature or dispersion, by
+    which the number of trees is chosen, too. For numbers it is the mean squared error less what averaging gains: the
+    variance between two seeds, (1 - 1/M) times. Likelihood would not do: the variance of a single chain is too small
+    from an early tree on, that of the recalibrated ensemble is not.
 
     Parameters
     ----------
@@ -61,8 +64,12 @@ def out_of_fold_loss(predicted: Sequence[Floats], plan: OutOfFoldPlan, data: Dat
     together = np.concatenate(folds)
     if data.n_classes:
         return fit_temperature_above_one(together, y.astype(np.int64), weight)[1]
-    if data.objective in DISTRIBUTIONS:
-        mean = distribution_named(data.objective, data.settings).mean
+    if is_censored(data.objective):
+        of_repeated = data.y[plan.tests[0]], data.weight[plan.tests[0]]
+        gain = averaging_gain(data.objective, folds[0], repeated, *of_repeated)
+        return least_loss(data.objective, together, y, weight) - (1.0 - 1.0 / n_members) * gain
+    if is_of_numbers(data.objective):
+        mean = distribution_of(data.objective, data.settings).mean
         together, first, repeated = mean(together), mean(folds[0]), mean(repeated)
     else:
         together, first, repeated = together[:, 0], folds[0][:, 0], repeated[:, 0]

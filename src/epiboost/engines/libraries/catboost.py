@@ -242,9 +242,9 @@ def _labels(rows: LearningRows) -> AnyArray:
     """
     if rows.objective.family == "categorical":
         return rows.y.astype(np.int64)
-    if np.ptp(rows.y) == 0.0:
-        return rows.y + np.where(np.arange(len(rows.y)) % 2, 1.0, -1.0)
-    return rows.y
+    if np.ptp(rows.labels) == 0.0:
+        return rows.labels + np.where(np.arange(len(rows.y)) % 2, 1.0, -1.0)
+    return rows.labels
 
 
 def _columns(table: AnyArray, n_codes: Sequence[int]) -> LibraryObject:

@@ -205,7 +205,7 @@ class LightGBMEngine(LibraryEngine):
         """Bin the training rows, and the evaluation rows with the same borders."""
         settings = {**settings, "num_threads": threads}
         train = library.Dataset(
-            rows.X, label=rows.y, categorical_feature=rows.categories, params=settings, free_raw_data=True
+            rows.X, label=rows.labels, categorical_feature=rows.categories, params=settings, free_raw_data=True
         ).construct()
         if rows.evaluation is None:
             return train, None

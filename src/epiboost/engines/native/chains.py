@@ -168,8 +168,9 @@ class ChainTable:
     ----------
     tables : tuple of arrays of shape (n, columns)
         Bins, for each random order of the rows; member m uses order m modulo their number.
-    y, weight : float32 arrays of shape (n,)
-        Targets in the units of the score, and weights.
+    y : float32 array of shape (n,), or (n, 2) of bounds
+        Targets in the units of the score.
+    weight : float32 array of shape (n,)
     counts : array of shape (columns,)
         Number of bins per column.
     evaluation : (bins, y, weight, offset) or None
@@ -262,9 +263,8 @@ def chain_table(
     held_out = None
     if evaluation is not None:
         codes, target, weights, offset = evaluation
-        held_out = (codes, target.astype(np.float32), weights.astype(np.float32), _scores(offset))
-    encoded = np.clip(rows.objective.encode(rows.y), -_MAX_ENCODED, _MAX_ENCODED)
-    y, weight = encoded.astype(np.float32), rows.weight.astype(np.float32)
+        held_out = (codes, _single(target), weights.astype(np.float32), _scores(offset))
+    y, weight = _single(rows.objective.encode(rows.y)), rows.weight.astype(np.float32)
     recipe = ChainRecipe.of(specs[0], rows.objective, steps, rows.encoding)
     seeds = np.array([spec.seed for spec in specs], dtype=np.uint64)
     return ChainTable(
@@ -307,11 +307,21 @@ def forest_of(
     )
 
 
+def _single(encoded: Floats) -> Floats32:
+    """Return targets in single precision; what is infinite, or nearly so, becomes finite."""
+    return np.clip(encoded, -_MAX_ENCODED, _MAX_ENCODED).astype(np.float32)
+
+
 def _scores(offset: Floats | None) -> Floats32 | None:
     """Return offsets in single precision, shape (n, outputs)."""
     return None if offset is None else np.ascontiguousarray(offset.reshape(len(offset), -1), dtype=np.float32)
 
 
 def _sample(arrays: SampleArrays, counts: AnyArray) -> Sample:
-    bins = np.ascontiguousarray(arrays.bins)
-    return native().Sample(bins, arrays.y, arrays.weight, arrays.keys, counts, arrays.offset)
+    bins, y = np.ascontiguousarray(arrays.bins), _by_column(arrays.y)
+    return native().Sample(bins, y, arrays.weight, arrays.keys, counts, arrays.offset)
+
+
+def _by_column(y: AnyArray) -> AnyArray:
+    """Return targets as the native core takes them: all first numbers of the rows, then all second ones."""
+    return np.ascontiguousarray(y.T).ravel()

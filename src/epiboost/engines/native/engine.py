@@ -164,4 +164,6 @@ def _subset_data(data: Dataset, subset: Subset) -> Dataset:
     if subset.evaluation is None:
         return replace(rows, evaluation=None)
     predicted = data.take(subset.evaluation)
-    return replace(rows, evaluation=replace(predicted, y=np.full(len(predicted.y), rows.y[0]), evaluation=None))
+    return replace(
+        rows, evaluation=replace(predicted, y=np.repeat(rows.y[:1], len(predicted.y), axis=0), evaluation=None)
+    )

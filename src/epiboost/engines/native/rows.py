@@ -42,8 +42,9 @@ class BinnedRows:
     objective : Objective
     tables : list of arrays of shape (n, columns)
         Bins, for each random order of the rows; one table if there are no categories.
-    y, weight : arrays of shape (n,)
-        Targets in their own units, and weights.
+    y : array of shape (n,), or (n, 2) of bounds
+        Targets in their own units.
+    weight : array of shape (n,)
     offset : array of shape (n,) or (n, classes), or None
         See `Dataset`.
     """
@@ -90,7 +91,7 @@ def bin_rows(
     objective = _objective(data, y, weight, offset)
     encoding, tables = fit_encoding(
         data.X[rows],
-        objective.encode(y),
+        objective.expected(y),
         weight,
         data.n_codes,
         bins=bins,
@@ -146,7 +147,7 @@ def bin_numbers(data: Dataset, max_bins: int, threads: int, borders: Bins | None
 def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyArray, Floats, Floats, Floats | None]:
     """Return bins, targets in the units of the score, weights and offsets of the evaluation rows."""
     y = rows.objective.encode(data.y)
-    if not np.abs(y).max() < _MAX_DEVIATIONS:
+    if not np.abs(y, where=np.isfinite(y), out=np.zeros_like(y)).max() < _MAX_DEVIATIONS:
         message = (
             f"eval_set holds targets that are more than {_MAX_DEVIATIONS:g} standard deviations away from those of y"
         )

@@ -203,7 +203,7 @@ class XGBoostEngine(LibraryEngine):
         self, library: ModuleType, rows: LearningRows, settings: Settings, threads: int
     ) -> tuple[LibraryObject, LibraryObject]:
         """Bin the training rows; evaluation rows are kept as they are."""
-        label = np.tile(rows.y[:, np.newaxis], len(rows.objective.start))
+        label = np.tile(rows.labels[:, np.newaxis], len(rows.objective.start))
         columns = _columns(rows.X, rows.n_codes)
         train = library.QuantileDMatrix(**columns, label=label, max_bin=settings["max_bin"], nthread=threads)
         if rows.evaluation is None:

@@ -1,0 +1,1 @@
+"""Censored durations: Kaplan-Meier curves and concordance."""

@@ -1,0 +1,74 @@
+// Durations whose logarithm is a Normal, censored: scores are the mean and the log standard deviation of the standardised
+// logarithm. Without censoring the gradient is that of the Normal.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/elementary.hpp"
+#include "families/censored.hpp"
+#include "families/family.hpp"
+#include "families/normal_hazard.hpp"
+
+namespace epiboost {
+
+struct CensoredLogNormal : Family<2, 2> {
+    static constexpr const char* name = "censored_lognormal";
+    static constexpr int constants = 2;  // location and scale of the logarithm
+    static constexpr StepBound step_bound[outputs] = {StepBound::none, StepBound::log_dispersion};
+
+    // Derivatives of the log-likelihood by the mean, in units of the deviation, and by the log deviation.
+    struct Slopes {
+        float mean;
+        float log_scale;
+    };
+
+    EPIBOOST_DEVICE_INLINE static Slopes slopes(const float* y, float location, float inverse_scale) {
+        const Deviations z = deviations_of(y, location, inverse_scale, 0.0f, -max_ratio, max_ratio);
+        if (z.censoring == Censoring::none) return {z.lower, z.lower * z.lower - 1.0f};
+        if (z.censoring == Censoring::right) {
+            const float hazard = normal_hazard(z.lower);
+            return {hazard, hazard * z.lower};
+        }
+        if (z.censoring == Censoring::left) {
+            const float hazard = normal_hazard(-z.upper);
+            return {-hazard, -hazard * z.upper};
+        }
+        const EndWeights weight = normal_end_weights(z.lower, z.upper);
+        return {weight.lower - weight.upper, weight.lower * z.lower - weight.upper * z.upper};
+    }
+
+    // Divided by the Fisher information of an observed value, diag(1 / std^2, 2).
+    EPIBOOST_DEVICE_INLINE static void gradient(const float* score, float location, const float* y, const float*,
+                                                float* gradient, float* noise_scale) {
+        const float inverse_scale = exponential(-clamp(score[1], min_log_dispersion, max_log_dispersion));
+        gradient[0] = -slopes(y, score[0], inverse_scale).mean / inverse_scale;
+        gradient[1] = -0.5f * slopes(y, location, inverse_scale).log_scale;
+        noise_scale[0] = 1.0f / inverse_scale;
+        noise_scale[1] = 0.70710678f;
+    }
+
+    static double log_tail(double z) {  // log(1 - Phi(z))
+        if (z < 25.0) return std::log(0.5 * std::erfc(z / std::sqrt(2.0)));
+        return -0.5 * z * z - std::log(z * std::sqrt(2.0 * pi));
+    }
+
+    // Of the target, of which y is the standardised logarithm: a density if it is observed, otherwise a probability.
+    static double negative_log_likelihood(const double* score, const float* y, const float* constant) {
+        const double log_scale = clamp(static_cast<float>(score[1]), min_log_dispersion, max_log_dispersion);
+        const double lower = (y[0] - score[0]) * std::exp(-log_scale);
+        const double upper = (y[1] - score[0]) * std::exp(-log_scale);
+        const Censoring censoring = censoring_of(y[0], y[1]);
+        if (censoring == Censoring::right) return -log_tail(lower);
+        if (censoring == Censoring::left) return -log_tail(-upper);
+        const double log_y = constant[0] + constant[1] * y[0];
+        const double density = 0.91893853320467274 + log_scale + std::log(constant[1]) + log_y;
+        if (censoring == Censoring::none) return density + 0.5 * lower * lower;
+        const double near = lower + upper > 0.0 ? lower : -upper;  // the nearer end, mirrored to the upper tail
+        const double far = lower + upper > 0.0 ? upper : -lower;
+        const double larger = log_tail(near);
+        return -(larger + std::log(-std::expm1(std::min(log_tail(far) - larger, -1e-300))));
+    }
+};
+
+}  // namespace epiboost
