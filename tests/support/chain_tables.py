@@ -63,7 +63,9 @@ CASES = {
 }
 
 
-def chain_table(objective="normal", weights="one", *, n=150, seed=0, chains=2, evaluation=False, offset=False, **options):
+def chain_table(
+    objective="normal", weights="one", *, n=150, seed=0, chains=2, evaluation=False, offset=False, **options
+):
     """Return chains on a small table with a signal; other options are fields of the recipe."""
     code, start = STARTS[objective]
     (bins, y, weight, _), counts = small_table(objective, weights, missing=True, n=n, seed=seed)

@@ -55,7 +55,9 @@ def test_a_block_may_take_several_columns(name, tile_rows, monkeypatch):
 
 
 def test_tables_of_different_sizes_train_side_by_side():
-    tables = [chain_table(n=rows, seed=rows, learning_rate=0.1 * i + 0.1, **SGLB) for i, rows in enumerate((150, 64, 333))]
+    tables = [
+        chain_table(n=rows, seed=rows, learning_rate=0.1 * i + 0.1, **SGLB) for i, rows in enumerate((150, 64, 333))
+    ]
     assert_same_bits(tables, emulated())
 
 

@@ -203,7 +203,10 @@ class ChainTable:
         return [_sample(arrays, self.counts) for arrays in self.sample_arrays()]
 
     def sample_arrays(self) -> Iterator[SampleArrays]:
-        """Yield the rows of each order, or the bootstrap sample of each chain; chain m has sample m modulo their number."""
+        """Yield the rows of each order, or the bootstrap sample of each chain.
+
+        Chain m is trained on sample m modulo their number.
+        """
         keys = np.arange(len(self.y), dtype=np.uint32)
         whole = (SampleArrays(table, self.y, self.weight, keys, self.offset) for table in self.tables)
         if not self.bootstrap:

@@ -32,7 +32,10 @@ class CupyBackend:
 
     def compile(self, definitions: Definitions) -> None:
         """Compile the kernels that are launched from now on."""
-        macros = (*definitions.macros(), f"EPIBOOST_SOURCES={fingerprint()}")  # CuPy's cache does not see included files
+        macros = (
+            *definitions.macros(),
+            f"EPIBOOST_SOURCES={fingerprint()}",
+        )  # CuPy's cache does not see included files
         options = (*_OPTIONS, f"-I{folder()}", *(f"-D{macro}" for macro in macros))
         self._module = self._cupy.RawModule(code=_SOURCE, options=options)
         self._kernels, self._asked = {}, {}

@@ -93,20 +93,21 @@ class MemberBuilder:
             arrays.others.append(array)
         for name in ("feature", "threshold", "value"):
             fields[name] = self.backend.pointer(getattr(arrays, name))
-        _alias_sample(chain, fields)
+        _alias_sample(fields)
         if chain.evaluation is not None:
             self._add_evaluation(chain.evaluation, arrays, fields)
         return record("Member", **fields), arrays
 
     def _trees(self, chain: Chain) -> ChainArrays:
         trees, depth, leaves = self.shape.trees, self.shape.depth, self.shape.leaves
-        feature = np.zeros((trees, depth), dtype=np.uint16)
-        threshold = np.full((trees, depth), _NO_SPLIT, dtype=np.uint8)
-        value = np.zeros((trees, leaves, self.shape.outputs), dtype=np.float32)
+        feature: AnyArray = np.zeros((trees, depth), dtype=np.uint16)
+        threshold: AnyArray = np.full((trees, depth), _NO_SPLIT, dtype=np.uint8)
+        value: AnyArray = np.zeros((trees, leaves, self.shape.outputs), dtype=np.float32)
+        arrays = (feature, threshold, value)
         if chain.given is not None:
-            for own, given in zip((feature, threshold, value), chain.given, strict=True):
+            for own, given in zip(arrays, chain.given, strict=True):
                 own[: len(given)] = given
-        return ChainArrays(*(self.backend.put(array) for array in (feature, threshold, value)))
+        return ChainArrays(*(self.backend.put(array) for array in arrays))
 
     def _state(self, chain: Chain) -> dict[str, LibraryObject]:
         stride, outputs, zeros = padded(chain.sample.rows), self.shape.outputs, self.backend.zeros
@@ -200,7 +201,7 @@ def member_table(members: list[Record]) -> AnyArray:
     return table
 
 
-def _alias_sample(chain: Chain, fields: dict[str, Any]) -> None:
+def _alias_sample(fields: dict[str, Any]) -> None:
     """Let the sample that chooses the splits be the rows themselves where all rows do."""
     if fields["samples_structure"]:
         return

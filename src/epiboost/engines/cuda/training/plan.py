@@ -17,7 +17,7 @@ _WAVES = 8  # blocks of rows per multiprocessor
 _LEVEL_WAVES = 2  # of blocks that find splits
 _CROWDED_WAVES = 4  # of blocks that find splits, from which on they take several columns
 _BLOCKS_AT_ONCE = 2  # that a multiprocessor should hold
-_MAX_COLUMNS = 3  # that a block takes
+_MAX_COLUMNS = 2  # that a block takes
 _MIN_TILE_ROWS = 4096  # that one block sums into a histogram; with fewer, merging takes longer than summing
 _SUM_BYTES = 32 * 1024  # of shared memory for leaf sums
 _GLOBAL_BYTES = 1 << 28  # for histograms that do not fit shared memory
@@ -172,7 +172,7 @@ def columns_at_once(shape: Shape, members: int, limits: Limits) -> int:
     >>> shape = Shape(rows=41_157, columns=9, outputs=2, depth=6, cells=256, trees=1000, packs=True)
     >>> limits = Limits(processors=132, shared_bytes=232_448)
     >>> columns_at_once(shape, 1, limits), columns_at_once(shape, 100, limits)
-    (1, 3)
+    (1, 2)
     """
     if not is_crowded(shape, members, limits):
         return 1

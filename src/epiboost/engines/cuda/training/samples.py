@@ -59,7 +59,12 @@ def upload_sample(backend: Backend, arrays: SampleArrays, recipe: ChainRecipe, w
     stride = padded(rows)
     table = upload_table(backend, arrays.bins)
     sample = DeviceSample(rows, columns, weights, {}, [])
-    have = {"bins": table.bins, "lowest": table.lowest, "highest": table.highest, "y": _column(backend, arrays.y, stride)}
+    have = {
+        "bins": table.bins,
+        "lowest": table.lowest,
+        "highest": table.highest,
+        "y": _column(backend, arrays.y, stride),
+    }
     if (arrays.weight != 1.0).any():
         have["weight"] = _column(backend, arrays.weight, stride)
     if (weights.integer != 1).any():

@@ -10,7 +10,7 @@ from epiboost._progress import Progress
 from epiboost._typing import AnyArray, LibraryObject
 from epiboost.engines.cuda.device import check_fits
 from epiboost.engines.cuda.training.backend import Backend, Definitions
-from epiboost.engines.cuda.training.layout import record
+from epiboost.engines.cuda.training.layout import Record, record
 from epiboost.engines.cuda.training.members import Chain, ChainArrays, MemberBuilder, member_table
 from epiboost.engines.cuda.training.plan import (
     Plan,
@@ -62,7 +62,7 @@ def train_on_gpu(
     *,
     backend: Backend | None = None,
 ) -> list[Trees]:
-    """Train the chains of all tables side by side on a GPU, as ``train_here`` does on the processor; the list is emptied.
+    """Train the chains of all tables side by side on a GPU, as ``train_here`` on the processor; the list is emptied.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class _Group:
         size = self.plan.global_bytes(self.shape)
         return self.backend.empty(size // 4, np.uint32) if size else None
 
-    def _arguments(self) -> AnyArray:
+    def _arguments(self) -> Record:
         histograms = self.global_histograms
         upcoming = self.backend.pointer(self.counters)
         return record(
@@ -275,7 +275,8 @@ class _Group:
     def _result(self, trees: int) -> tuple[AnyArray, ...]:
         get = self.backend.get
         feature, threshold, value = (
-            np.stack([get(getattr(arrays, name)) for arrays in self.arrays]) for name in ("feature", "threshold", "value")
+            np.stack([get(getattr(arrays, name)) for arrays in self.arrays])
+            for name in ("feature", "threshold", "value")
         )
         losses = np.full((len(self.chains), self.training.trees if self.training.has_losses else 0), np.nan)
         for own, arrays in zip(losses, self.arrays, strict=True):
