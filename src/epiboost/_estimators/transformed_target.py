@@ -13,7 +13,7 @@ from epiboost._estimators.predictions import NumberPredictions
 from epiboost._estimators.regressor import EpiBoostRegressor
 from epiboost._estimators.saving import model_from_file
 from epiboost._estimators.training_rows import is_collection
-from epiboost._estimators.uncertainty_model import takes_dask
+from epiboost._estimators.uncertainty_model import takes_remote_tables
 from epiboost._inputs.dask_collections import require_in_memory
 from epiboost._inputs.schema import CheckedTable, ColumnSchema
 from epiboost._inputs.target import Numbers
@@ -143,7 +143,7 @@ class TransformedTarget(RegressorMixin, NumberPredictions):  # type: ignore[misc
         distribution = TransformedNormal(self.transform_)
         return Posterior(found.parameters, distribution.name, index=found.index, distribution=distribution)
 
-    @takes_dask
+    @takes_remote_tables
     def predict_interval(self, X: Table, coverage: float | npt.ArrayLike = 0.9, **options: LibraryObject) -> Floats:
         """Predict the interval that contains the target with the given probability.
 
@@ -165,7 +165,7 @@ class TransformedTarget(RegressorMixin, NumberPredictions):  # type: ignore[misc
         ends = self.transform_.inverse(self.regressor_.predict_interval(X, coverage, **options))
         return ends if self.transform_.increasing else ends[..., ::-1]
 
-    @takes_dask
+    @takes_remote_tables
     def predict_quantile(self, X: Table, q: npt.ArrayLike, **options: LibraryObject) -> Floats:
         """Predict quantiles of the target: those of the regressor, taken back.
 

@@ -157,10 +157,9 @@ class FamilyComparison:
     def _losses(self, family: str, y: Floats, weight: Floats, width: float) -> Floats:
         """Return the loss of each tested row after as many trees as are best for the family."""
         settings = _settings(family, self.data)
-        distribution = distribution_named(family, settings)
         stages = []
         for predicted in self._predicted(family, settings):
-            unseen = UnseenTargets(distribution, settings, y, weight, predicted)
+            unseen = UnseenTargets(family, settings, y, weight, predicted)
             stages.append(_recalibrated_losses(unseen, width))
         return min(stages, key=lambda losses: float(np.average(losses, weights=weight)))
 
