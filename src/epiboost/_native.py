@@ -29,6 +29,7 @@ __all__ = [
     "Predictor",
     "Sample",
     "available_instruction_sets",
+    "family_code",
     "instruction_set",
     "native",
 ]
@@ -45,6 +46,11 @@ class NativeModule(Protocol):
     NormalRecalibration: type[NormalRecalibration]
     Predictor: type[Predictor]
     Sample: type[Sample]
+
+    FIRST_FAMILY: int
+
+    def family_names(self) -> list[str]:
+        """Return the names of the families of distributions, whose codes follow each other from `FIRST_FAMILY`."""
 
     def find_borders(self, table: AnyArray, weights: Floats, max_bins: int, threads: int) -> list[Floats]:
         """Return the borders of each column; empty ``weights`` mean that all rows weigh the same."""
@@ -160,6 +166,20 @@ def instruction_set() -> str:
 def native() -> NativeModule:
     """Return the native module of the instruction set in use, which is chosen at the first call."""
     return cast("NativeModule", importlib.import_module(f"epiboost._native_{instruction_set()}"))
+
+
+@functools.cache
+def family_code(name: str) -> int:
+    """Return the number of a family of distributions in the native core; a ValueError if it has none of that name.
+
+    >>> family_code(portable.family_names()[0]) == portable.FIRST_FAMILY
+    True
+    """
+    names = portable.family_names()
+    if name not in names:
+        message = f"the native core has no family {name!r}; it has {', '.join(names)}"
+        raise ValueError(message)
+    return portable.FIRST_FAMILY + names.index(name)
 
 
 if TYPE_CHECKING:

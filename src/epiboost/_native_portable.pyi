@@ -74,12 +74,17 @@ class CategoryEncoder:
         unseen: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
     ) -> None: ...
 
+FIRST_FAMILY: int = 3
+
+def family_names() -> list[str]: ...
+
 class ChainRecipe:
     def __init__(
         self,
         *,
         objective: int,
         start: Sequence[float],
+        constants: Sequence[float] = [],
         trees: int,
         depth: int,
         leaves: int,
@@ -101,6 +106,8 @@ class ChainRecipe:
     def objective(self) -> int: ...
     @property
     def start(self) -> list[float]: ...
+    @property
+    def constants(self) -> list[float]: ...
     @property
     def trees(self) -> int: ...
     @property

@@ -28,8 +28,9 @@ Estimator: TypeAlias = Any
 LibraryObject: TypeAlias = Any
 """An object of a library that has no type annotations."""
 
-Family: TypeAlias = Literal["normal", "categorical", "mean"]
-"""What the outputs of a posterior mean: (mean, variance), one probability per class, or a mean alone."""
+Family: TypeAlias = str
+"""What the outputs of a posterior mean: (mean, variance) of a "normal", one probability per class ("categorical"), a
+"mean" alone, or the parameters of one of `epiboost._boosting.objectives.DISTRIBUTIONS`."""
 
 Device: TypeAlias = Literal["cpu", "cuda", "auto"]
 """Where trees are trained and evaluated: on the processor, on a GPU, or on a GPU where there is one and it pays."""

@@ -75,7 +75,7 @@ def test_the_start_is_that_of_the_weighted_target(n_classes, family):
 
 
 @pytest.mark.parametrize(("header", "fault"), [
-    ({"name": "poisson", "rate": 1.0}, "unknown objective 'poisson'; known are 'normal', 'bernoulli', 'categorical'"),
+    ({"name": "cauchy", "rate": 1.0}, "unknown objective 'cauchy'; known are 'normal', 'bernoulli', 'categorical'"),
     ({"name": "normal", "location": 0.0, "scale": 0.0}, "the scale must be positive"),
     ({"name": "bernoulli", "log_odds": float("nan")}, "not finite"),
 ])  # fmt: skip

@@ -146,7 +146,9 @@ def test_codes_that_are_not_positions_of_classes_are_refused(classes, codes, mes
     ids=["std", "quantile", "interval", "cdf", "logpdf"],
 )
 def test_methods_of_a_normal_are_refused_for_classes(classes, method, request):
-    with pytest.raises(ValueError, match=f"{request.node.callspec.id} needs a normal posterior, got a categorical one"):
+    with pytest.raises(
+        ValueError, match=f"{request.node.callspec.id} needs a posterior of numbers, got a categorical one"
+    ):
         method(classes)
 
 

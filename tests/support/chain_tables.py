@@ -15,6 +15,7 @@ FAMILIES = {"normal": Normal, "bernoulli": Bernoulli, "categorical": Categorical
 RECIPE = ChainRecipe(
     objective=0,
     start=(0.0, 0.0),
+    constants=(),
     trees=6,
     depth=4,
     leaves=0,

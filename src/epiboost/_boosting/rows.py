@@ -69,7 +69,7 @@ def learning_rows(data: Dataset) -> LearningRows:
     table = content.view(np.float64)
     chosen, weight, _ = canonical_order(content, data.y, data.weight)
     y = data.y[chosen]
-    objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes)
+    objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes, data.settings)
     evaluation = None
     if data.evaluation is not None:
         evaluation = (data.evaluation.X, objective.encode(data.evaluation.y), data.evaluation.weight)

@@ -36,6 +36,7 @@ class BaseEpiBoost(FittedModel):
 
     _target_type: ClassVar[type[Target]]
     class_weight: ClassWeight = None  # a parameter of the classifier
+    distribution: str = "normal"  # a parameter of the regressor
 
     def __init__(
         self,
@@ -212,7 +213,9 @@ class BaseEpiBoost(FittedModel):
     def _read_rows(self, given: GivenRows, engine: Engine, earlier: EarlierFit | None = None) -> TrainingRows:
         """Return what `fit` was given as schema, target and dataset."""
         columns = (self.categorical_features, type(self).__name__)
-        reader = RowReader(self._target_type, *columns, self.class_weight, self.sparse_zeros, earlier)
+        reader = RowReader(
+            self._target_type, *columns, self.class_weight, self.sparse_zeros, earlier, self.distribution
+        )
         if is_collection(given.X):
             return reader.read_partitions(given, engine, str(self.engine), self.max_bins)
         return reader.read(given)

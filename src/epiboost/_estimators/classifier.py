@@ -84,8 +84,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassSets, ClassPredictions):  # type:
     early_stopping_rounds : int, optional
         Number of trees without a better loss before training stops. None is half of the best number, at least 50.
     validation_fraction : float, optional
-        Share of the rows to hold out to say when to stop. None takes ``eval_set`` or the out-of-fold chains, and 0.1
-        without both.
+        Share of the rows to hold out to say when to stop. None: ``eval_set``, the out-of-fold chains, or 0.1.
     refit : bool, default=False
         Whether to train again on all rows, with the number of trees found on the rows held out.
     out_of_fold : "auto", int, splitter or iterable of (train, test), default="auto"
@@ -113,8 +112,7 @@ class EpiBoostClassifier(ClassifierMixin, ClassSets, ClassPredictions):  # type:
     sparse_zeros : {"values", "missing"}, default="values"
         What entries are that a sparse table does not store. Stored zeros are zeros.
     warm_start : bool, default=False
-        Whether `fit` continues the chains of a model that is fitted already, up to ``n_estimators`` trees (native
-        engine). On the same rows the model is the one that is trained with all trees at once.
+        Whether `fit` continues the chains of a fitted model, up to ``n_estimators`` trees (native engine).
     n_jobs : int or "dask", optional
         Number of threads; None is all cores. ``"dask"`` trains members on the workers of the Dask cluster in use
         (native engine). The result does not depend on it, except for the last digits of XGBoost's in memory.

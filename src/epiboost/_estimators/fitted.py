@@ -3,6 +3,7 @@
 import numpy as np
 
 from epiboost._boosting.capacity import Capacity
+from epiboost._boosting.objectives import DISTRIBUTIONS, Distribution, distribution_named
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.provenance import Provenance
 from epiboost._estimators.reference_rows import ReferenceRows
@@ -62,7 +63,15 @@ class FittedAttributes:
         Shape (n,) for a regressor, (n, classes) for a classifier.
         """
         predicted = self._measured.predicted
-        return predicted if self.forest_.family == "categorical" else predicted[:, 0]
+        if self.forest_.family == "categorical":
+            return predicted
+        return predicted[:, 0] if self._distribution is None else self._distribution.mean(predicted)
+
+    @property
+    def _distribution(self) -> Distribution | None:
+        """What can be computed of a member's prediction; None for Normals, means and classes."""
+        family = self.forest_.family
+        return distribution_named(family, self.target_.settings) if family in DISTRIBUTIONS else None
 
     @property
     def oof_score_(self) -> float:

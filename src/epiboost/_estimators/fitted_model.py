@@ -83,7 +83,8 @@ class FittedModel(FittedAttributes, UncertaintyModel):
                 parameters = recalibration.apply(parameters, threads=threads)
         if offset is not None and not self.target_.n_classes:
             parameters[:, :, 0] += offset
-        return Posterior(parameters, self.forest_.family, getattr(self, "classes_", None), index)
+        classes = getattr(self, "classes_", None)
+        return Posterior(parameters, self.forest_.family, classes, index, self._distribution)
 
     def _uncertainty(self, X: Table, offset: Column) -> Uncertainty:
         """Return the uncertainty of each row; recalibrated parameters that nobody asked for are not written."""

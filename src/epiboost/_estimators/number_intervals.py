@@ -3,11 +3,13 @@
 import numpy as np
 import numpy.typing as npt
 
+from epiboost._estimators.out_of_fold.probability_levels import ProbabilityLevels
 from epiboost._estimators.out_of_fold.residual_shape import ResidualShape
 from epiboost._estimators.staged_predictions import StagedNumbers
 from epiboost._estimators.uncertainty_model import takes_remote_tables
 from epiboost._inputs.device_arrays import like
 from epiboost._posterior.levels import check_quantiles, interval_ends
+from epiboost._posterior.posterior import Posterior
 from epiboost._typing import Column, Floats, Table
 
 
@@ -54,8 +56,9 @@ class NumberIntervals(StagedNumbers):
         """Predict quantiles of the target.
 
         With out-of-fold chains the quantile is the mean plus the standard deviation of the row times the quantile of
-        the standardised out-of-fold residuals, so that the shape of the distribution is that of the table. Without
-        them it is that of the mixture of the members.
+        the standardised out-of-fold residuals, so that the shape of the distribution is that of the table. Of another
+        distribution than a Normal it is the quantile of the mixture at the level below which that share of the
+        out-of-fold targets lies. Without them it is that of the mixture of the members.
 
         Parameters
         ----------
@@ -73,6 +76,9 @@ class NumberIntervals(StagedNumbers):
         if self.out_of_fold_ is None or self.out_of_fold_.recalibration is None:
             return self.predict_posterior(X, offset=offset).quantile(q)
         posterior = self._summary(X, offset)
+        if isinstance(posterior, Posterior) and posterior.distribution is not None:
+            levels = ProbabilityLevels(self.out_of_fold_.scores).at(check_quantiles(q))
+            return posterior.quantile(levels)
         ratios = ResidualShape(self.out_of_fold_.scores).quantile(check_quantiles(q))
         mean, std = (part.reshape(-1, *[1] * ratios.ndim) for part in (posterior.mean, posterior.std))
         quantiles: Floats = mean + std * like(std, ratios)

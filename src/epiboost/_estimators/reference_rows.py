@@ -183,7 +183,7 @@ class ChosenRows:
             predicted = out_of_fold.predicted[rows]
             if out_of_fold.unseen is not None:
                 total = out_of_fold.unseen.total(rows, model(table).knowledge)
-                error = np.abs(y - predicted[:, 0])
+                error = np.abs(y - out_of_fold.unseen.mean[rows])
             elif predicted.shape[1] > 1:
                 total = entr(predicted).sum(axis=1)
                 error = np.where(np.isnan(total), np.nan, predicted.argmax(axis=1) != y)

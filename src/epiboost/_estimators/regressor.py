@@ -26,6 +26,8 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
 
     Parameters
     ----------
+    distribution : str, default="normal"
+        Family of the distribution that each member predicts for a row.
     ensemble : {"sglb", "sgb", "virtual", "bootstrap", "single"}, default="sglb"
         ``"sglb"``: independent chains with Langevin noise, samples of a posterior. ``"sgb"``: independent chains whose
         trees are trained on random halves of the rows. ``"virtual"``: truncations of one chain, at a tenth of the cost
@@ -181,6 +183,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
     def __init__(
         self,
         *,
+        distribution: str = "normal",
         ensemble: EnsembleKind = "sglb",
         n_members: int = 10,
         n_estimators: int | Auto = "auto",
@@ -249,6 +252,7 @@ class EpiBoostRegressor(RegressorMixin, NumberPredictions, NumberIntervals):  # 
             random_state=random_state,
             verbose=verbose,
         )
+        self.distribution = distribution
         self.variance_guard = variance_guard
 
     def calibrate(

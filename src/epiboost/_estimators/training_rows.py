@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from epiboost._estimators.number_target import check_support, numbers_of
 from epiboost._estimators.warm_start import EarlierFit
 from epiboost._inputs.class_weights import ClassWeight, check_class_weight, class_weights
 from epiboost._inputs.dask_collections import dask_kind, require_in_memory
@@ -95,6 +96,8 @@ class RowReader:
         What entries are that a sparse table does not store.
     earlier : EarlierFit or None
         A model that is continued, whose columns and classes stay.
+    distribution : str
+        The parameter of a regressor.
     """
 
     target_type: type[Target]
@@ -103,6 +106,7 @@ class RowReader:
     class_weight: ClassWeight = None
     sparse_zeros: SparseZeros = "values"
     earlier: EarlierFit | None = None
+    distribution: str = "normal"
 
     def __post_init__(self) -> None:
         """Check the weights of the classes."""
@@ -126,7 +130,7 @@ class RowReader:
         table, y, weight, kept = _positive_rows(table, self.target_type.check(given.y), given.sample_weight)
         if len(table) < n_rows and self.earlier is None:
             schema, table = schema.without_unused(table)
-        target = self.target_type.fit(y) if self.earlier is None else self.earlier.target
+        target = self._target(y, weight)
         evaluation = None
         if given.evaluation is not None:
             require_same_offsets(given)
@@ -147,8 +151,17 @@ class RowReader:
             evaluation,
             schema.n_codes,
             offset,
+            target.settings,
         )
         return TrainingRows(schema, target, data, kept, _check_groups(given.groups, n_rows), taken_off)
+
+    def _target(self, y: AnyArray, weight: Floats) -> Target:
+        """Return the target of checked training rows."""
+        if self.earlier is not None:
+            return self.earlier.target
+        if self.target_type.has_classes:
+            return self.target_type.fit(y)
+        return numbers_of(self.distribution, y, weight)
 
     def read_partitions(self, given: GivenRows, engine: Engine, engine_name: str, max_bins: int) -> TrainingRows:
         """Read a Dask collection."""
@@ -164,6 +177,9 @@ class RowReader:
             raise ValueError(message)
         if self.class_weight is not None:
             message = "class_weight is for tables in memory; give a Dask collection sample_weight instead"
+            raise ValueError(message)
+        if self.distribution != "normal":
+            message = f"distribution={self.distribution!r} is for tables in memory, not for Dask collections"
             raise ValueError(message)
         partitions = partitions_of(engine, engine_name, has_evaluation=given.evaluation is not None)
         schema = partitioned_schema(given.X, categorical_features=self.categorical_features, owner=self.owner)
@@ -217,7 +233,9 @@ def _read_evaluation_rows(schema: ColumnSchema, target: Target, evaluation: tupl
     table, y, weight, kept = _positive_rows(schema.transform(X), type(target).check(y), weight)
     taken_off, of_classes = _split_offset(offset, target, kept)
     encoded = _without_offset(target.encode(y, name="eval_set"), taken_off)
-    return Dataset(table, encoded, weight, target.n_classes, target.objective, offset=of_classes)
+    check_support(target, encoded, name="eval_set")
+    objective, settings = target.objective, target.settings
+    return Dataset(table, encoded, weight, target.n_classes, objective, offset=of_classes, settings=settings)
 
 
 def _split_offset(offset: Column, target: Target, kept: AnyArray) -> tuple[Floats | None, Floats | None]:

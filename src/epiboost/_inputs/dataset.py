@@ -23,12 +23,14 @@ class Dataset:
     n_classes : int
         0 for regression.
     objective : str
-        Name of the loss to fit: "normal", "bernoulli" or "categorical".
+        Name of the loss to fit: "normal", "bernoulli", "categorical" or another family of distributions.
     evaluation : Dataset or None
         Rows on which the loss is measured after each tree. They are not trained on.
     n_codes : tuple of int
         Number of codes per column, the one for missing values included; 0 for a numeric column. Empty if no column is
         categorical. Codes count from 0; -1 is a category that was not seen in training, NaN a missing value.
+    settings : tuple of float
+        Numbers of the family that all chains share, whatever rows they see.
     offset : array of shape (n,) for two classes, (n, classes) for more, or None
         A known part of the scores of classes. That of a regression has been taken off y.
     """
@@ -41,6 +43,7 @@ class Dataset:
     evaluation: "Dataset | None" = None
     n_codes: tuple[int, ...] = ()
     offset: Floats | None = None
+    settings: tuple[float, ...] = ()
 
     def take(self, rows: Integers) -> "Dataset":
         """Return the data of some of the rows; evaluation rows stay."""

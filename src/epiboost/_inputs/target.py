@@ -20,6 +20,7 @@ from epiboost._inputs.labels import check_finite, check_labels, distinct_labels,
 from epiboost._typing import AnyArray, Column, Family, Floats
 
 _MIN_CLASSES = 2
+_TABLE_AXES = 2
 
 
 class Target(ABC):
@@ -27,8 +28,18 @@ class Target(ABC):
 
     __slots__ = ()
 
-    family: ClassVar[Family]
-    """The distribution that members predict."""
+    has_classes: ClassVar[bool]
+    """Whether the target is of labels."""
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        """Numbers of the family that all chains share, see `Dataset`; none for classes."""
+        return ()
+
+    @property
+    @abstractmethod
+    def family(self) -> Family:
+        """The distribution that members predict."""
 
     @staticmethod
     @abstractmethod
@@ -75,9 +86,33 @@ class Target(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Numbers(Target):
-    """A target of finite numbers, predicted by a Normal."""
+    """A target of finite numbers.
 
-    family: ClassVar[Family] = "normal"
+    Attributes
+    ----------
+    distribution : str
+        Name of the family that members predict.
+    n_parameters : int
+        Its number of parameters.
+    numbers : tuple of float
+        Numbers of the family that all chains share, see `Dataset`.
+    """
+
+    distribution: str = "normal"
+    n_parameters: int = 2
+    numbers: tuple[float, ...] = ()
+
+    has_classes: ClassVar[bool] = False
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        """Numbers of the family."""
+        return self.numbers
+
+    @property
+    def family(self) -> Family:
+        """The name of the distribution."""
+        return self.distribution
 
     @staticmethod
     def check(y: Column) -> Floats:
@@ -95,6 +130,9 @@ class Numbers(Target):
                 raise
             message = f"y must hold numbers; {error}. Labels are for EpiBoostClassifier"
             raise ValueError(message) from error
+        if values.ndim == _TABLE_AXES and values.shape[1] > 1:
+            message = f"y has {values.shape[1]} columns; for several targets there is MultiTargetRegressor"
+            raise ValueError(message)
         return np.asarray(column_or_1d(values, warn=True), dtype=np.float64)
 
     @classmethod
@@ -112,8 +150,8 @@ class Numbers(Target):
 
     @property
     def objective(self) -> str:
-        """The Normal."""
-        return "normal"
+        """The name of the distribution."""
+        return self.distribution
 
     @property
     def n_classes(self) -> int:
@@ -122,17 +160,33 @@ class Numbers(Target):
 
     @property
     def n_outputs(self) -> int:
-        """2: mean and variance."""
-        return 2
+        """The number of parameters, 2 for a Normal: mean and variance."""
+        return self.n_parameters
 
     def to_file(self) -> dict[str, AnyArray]:
-        """Return no arrays."""
-        return {}
+        """Return the distribution and its number of parameters; no arrays for a Normal."""
+        if self.distribution == "normal":
+            return {}
+        return {
+            "distribution": np.array(self.distribution),
+            "n_parameters": np.array(self.n_parameters),
+            "settings": np.array(self.settings, dtype=np.float64),
+        }
 
     @classmethod
-    def from_file(cls, arrays: Mapping[str, AnyArray]) -> Self:  # noqa: ARG003 (there are none)
-        """Return the target."""
-        return cls()
+    def from_file(cls, arrays: Mapping[str, AnyArray]) -> Self:
+        """Return the target that `to_file` described."""
+        if "distribution" not in arrays:
+            return cls()
+        name, n_parameters = arrays["distribution"], arrays["n_parameters"]
+        if name.dtype.kind != "U" or name.ndim or n_parameters.dtype.kind not in "iu" or n_parameters.ndim:
+            message = "the distribution must be a name, with a number of parameters"
+            raise ValueError(message)
+        settings = arrays["settings"]
+        if settings.dtype != np.float64 or settings.ndim != 1 or not np.isfinite(settings).all():
+            message = "the settings of a distribution must be finite numbers"
+            raise ValueError(message)
+        return cls(str(name), int(n_parameters), tuple(settings.tolist()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +201,7 @@ class Classes(Target):
 
     labels: AnyArray
 
-    family: ClassVar[Family] = "categorical"
+    has_classes: ClassVar[bool] = True
 
     @staticmethod
     def check(y: Column) -> AnyArray:
@@ -171,6 +225,11 @@ class Classes(Target):
         """Return the labels of class codes."""
         labels: AnyArray = self.labels[numbers]
         return labels
+
+    @property
+    def family(self) -> Family:
+        """Class probabilities."""
+        return "categorical"
 
     @property
     def objective(self) -> str:

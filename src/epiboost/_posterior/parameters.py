@@ -1,13 +1,14 @@
 """Parameters of a posterior, arrays of shape (members, samples, outputs): checks, sums and averages."""
 
 from collections.abc import Callable, Iterator
-from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from epiboost._boosting.objectives import DISTRIBUTIONS, Distribution
 from epiboost._typing import Family, Floats
 
+KNOWN_FAMILIES = ("normal", "categorical", "mean", *DISTRIBUTIONS)
 _FEW_OUTPUTS = 8
 _BLOCK_ELEMENTS = 1 << 15
 """Parameters of one member per block: a few temporaries of this size stay in the processor's cache."""
@@ -18,15 +19,17 @@ _SUM_TOLERANCE = 1e-3
 """Tolerance of the sum of a sample's probabilities: accepts single precision with many classes."""
 
 
-def check_parameters(parameters: Floats, family: Family) -> Floats:
+def check_parameters(parameters: Floats, family: Family, distribution: Distribution | None = None) -> Floats:
     """Return the parameters as float64, or raise a ValueError if their shape does not fit the family.
 
     Parameters
     ----------
     parameters : array of shape (members, samples, outputs)
         At least one member; two outputs for "normal", two or more for "categorical", one for "mean".
-    family : {"normal", "categorical", "mean"}
+    family : str
         The distribution that the outputs parametrise.
+    distribution : Distribution, optional
+        Of numbers other than Normals, whose parameters are counted.
 
     Returns
     -------
@@ -38,8 +41,8 @@ def check_parameters(parameters: Floats, family: Family) -> Floats:
     >>> check_parameters([[[0.0, 1.0]]], "normal").shape
     (1, 1, 2)
     """
-    if family not in get_args(Family):
-        message = f"family must be one of {get_args(Family)}, got {family!r}"
+    if family not in KNOWN_FAMILIES:
+        message = f"family must be one of {KNOWN_FAMILIES}, got {family!r}"
         raise ValueError(message)
     parameters = real_numbers(parameters, "parameters")
     if parameters.ndim != _N_AXES:
@@ -58,10 +61,14 @@ def check_parameters(parameters: Floats, family: Family) -> Floats:
     if family == "categorical" and n_outputs < _MIN_CLASSES:
         message = f"a categorical posterior has two or more outputs, one per class, got {n_outputs}"
         raise ValueError(message)
+    if distribution is not None and n_outputs != distribution.n_parameters:
+        names = ", ".join(distribution.parameter_names)
+        message = f"a {family} posterior has {distribution.n_parameters} outputs, {names}; got {n_outputs}"
+        raise ValueError(message)
     return parameters
 
 
-def check_distribution(parameters: Floats, family: Family) -> None:
+def check_distribution(parameters: Floats, family: Family, distribution: Distribution | None = None) -> None:
     """Raise a ValueError if a value is not finite, a variance is negative or probabilities do not add up to 1.
 
     >>> check_distribution(np.array([[[0.0, 1.0]]]), "normal")
@@ -71,6 +78,8 @@ def check_distribution(parameters: Floats, family: Family) -> None:
         raise ValueError(message)
     if family == "normal":
         _check_variances(parameters)
+    elif distribution is not None:
+        distribution.check(parameters)
     elif family == "categorical":
         _check_probabilities(parameters)
 

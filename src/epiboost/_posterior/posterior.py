@@ -25,14 +25,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from epiboost._boosting.objectives import DISTRIBUTIONS, Distribution, distribution_named
 from epiboost._display import SHOWN_ROWS, html_table, medians
 from epiboost._inputs.labels import check_classes
+from epiboost._posterior import number_mixture
 from epiboost._posterior.frames import check_index
 from epiboost._posterior.knowledge_only import MEAN_ALONE, KnowledgeOnly
 from epiboost._posterior.levels import check_quantiles, interval_ends
 from epiboost._posterior.mixture import mixture_cdf, mixture_logpdf, mixture_quantile
 from epiboost._posterior.parameters import check_distribution, check_parameters, real_numbers
-from epiboost._posterior.uncertainty import Uncertainty, decompose_categorical, decompose_normal
+from epiboost._posterior.uncertainty import (
+    Uncertainty,
+    decompose_categorical,
+    decompose_normal,
+    decompose_variance,
+)
 from epiboost._typing import AnyArray, Family, Floats, Integers, LibraryObject
 
 
@@ -43,14 +50,17 @@ class Posterior:
     Parameters
     ----------
     parameters : array of shape (members, samples, outputs)
-        Mean and **variance** (``family="normal"``), one probability per class (``family="categorical"``), or a mean
-        without a variance (``family="mean"``).
-    family : {"normal", "categorical", "mean"}
+        Mean and **variance** (``family="normal"``), one probability per class (``family="categorical"``), a mean
+        without a variance (``family="mean"``), or the parameters of another family, see `Distribution`.
+    family : str
         The distribution that the outputs parametrise.
     classes : array of shape (outputs,), optional
         Labels in the order of the probabilities; set by classifiers. ``family="categorical"`` only.
     index : pandas.Index, optional
         Labels of the samples, those of the pandas frame that was predicted; its uncertainty keeps them.
+    distribution : Distribution, optional
+        What can be computed of one member's distribution; None takes that of the family. A histogram needs its own,
+        which holds the edges of the bins.
 
     Examples
     --------
@@ -68,12 +78,15 @@ class Posterior:
     family: Family
     classes: AnyArray | None = None
     index: LibraryObject = None
+    distribution: Distribution | None = None
 
     def __post_init__(self) -> None:
         """Convert the parameters to float64 and check them."""
-        parameters = check_parameters(self.parameters, self.family)
+        if self.family in DISTRIBUTIONS and self.distribution is None:
+            object.__setattr__(self, "distribution", distribution_named(self.family))
+        parameters = check_parameters(self.parameters, self.family, self.distribution)
         object.__setattr__(self, "parameters", parameters)
-        check_distribution(parameters, self.family)
+        check_distribution(parameters, self.family, self.distribution)
         if self.classes is not None:
             self._check_family("categorical", "classes")
             object.__setattr__(self, "classes", check_classes(self.classes, parameters.shape[2]))
@@ -113,14 +126,26 @@ class Posterior:
     @property
     def mean(self) -> Floats:
         """Mean of the mixture, shape (samples,), or average probabilities of a classifier, shape (samples, classes)."""
-        parameters = self.parameters if self.family == "categorical" else self.parameters[:, :, 0]
-        mean: Floats = parameters.mean(axis=0)
+        mean: Floats = self.member_means.mean(axis=0)
         return mean
 
     @property
+    def member_means(self) -> Floats:
+        """Mean of each member's distribution, shape (members, samples), or its probabilities, one more axis."""
+        if self.family == "categorical":
+            return self.parameters
+        return self.parameters[:, :, 0] if self.distribution is None else self.distribution.mean(self.parameters)
+
+    @property
+    def member_variances(self) -> Floats:
+        """Variance of each member's distribution, shape (members, samples). Of numbers only."""
+        self._check_numbers("member_variances")
+        return self.parameters[:, :, 1] if self.distribution is None else self.distribution.variance(self.parameters)
+
+    @property
     def std(self) -> Floats:
-        """Standard deviation of the mixture, the root of its total variance, shape (samples,). Normal only."""
-        self._check_family("normal", "std")
+        """Standard deviation of the mixture, the root of its total variance, shape (samples,). Of numbers only."""
+        self._check_numbers("std")
         return np.sqrt(self.uncertainty().total)
 
     def uncertainty(self) -> Uncertainty:
@@ -129,18 +154,21 @@ class Posterior:
         Returns
         -------
         uncertainty : Uncertainty
-            Variances of a Normal, entropies of a classifier in nats. Members that predict a mean without a variance
+            Variances of numbers, entropies of a classifier in nats. Members that predict a mean without a variance
             have ``knowledge`` only; reading ``data`` or ``total`` raises a ValueError.
         """
         if self.family == "mean":
             return KnowledgeOnly(self.parameters[:, :, 0].var(axis=0), index=self.index)
+        if self.distribution is not None:
+            return decompose_variance(self.member_means, self.member_variances, self.index)
         decompose = decompose_normal if self.family == "normal" else decompose_categorical
         return decompose(self.parameters, self.index)
 
     def quantile(self, q: float | npt.ArrayLike) -> Floats:
-        """Return the values below which the target falls with probability ``q``. Normal only.
+        """Return the values below which the target falls with probability ``q``. Of numbers only.
 
-        The quantiles are those of the mixture, exact to rounding, and not those of a Normal fitted to it.
+        The quantiles are those of the mixture, exact to rounding, and not those of one distribution fitted to it. For
+        counts they are the smallest count that is reached with at least this probability.
 
         Parameters
         ----------
@@ -158,11 +186,13 @@ class Posterior:
         >>> Posterior(np.array([[[0.0, 1.0]], [[4.0, 1.0]]]), family="normal").quantile([0.05, 0.5]).round(3)
         array([[-1.282,  2.   ]])
         """
-        self._check_family("normal", "quantile")
+        self._check_numbers("quantile")
+        if self.distribution is not None:
+            return number_mixture.quantile(self.distribution, self.parameters, check_quantiles(q))
         return mixture_quantile(self.parameters, check_quantiles(q))
 
     def interval(self, coverage: float | npt.ArrayLike = 0.9) -> Floats:
-        """Return the central interval that contains the target with probability ``coverage``. Normal only.
+        """Return the central interval that contains the target with probability ``coverage``. Of numbers only.
 
         Parameters
         ----------
@@ -180,12 +210,12 @@ class Posterior:
         >>> Posterior(np.array([[[10.0, 4.0]]]), family="normal").interval(0.95).round(2)
         array([[ 6.08, 13.92]])
         """
-        self._check_family("normal", "interval")
+        self._check_numbers("interval")
         ends = interval_ends(coverage)
         return self.quantile(ends.ravel()).reshape(-1, *ends.shape)
 
     def cdf(self, y: npt.ArrayLike) -> Floats:
-        """Return the probability that the target is at most ``y``. Normal only.
+        """Return the probability that the target is at most ``y``. Of numbers only.
 
         Parameters
         ----------
@@ -203,11 +233,13 @@ class Posterior:
         >>> Posterior(np.array([[[0.0, 1.0]], [[4.0, 1.0]]]), family="normal").cdf(2.0)
         array([0.5])
         """
-        self._check_family("normal", "cdf")
+        self._check_numbers("cdf")
+        if self.distribution is not None:
+            return number_mixture.cdf(self.distribution, self.parameters, self._check_y(y))
         return mixture_cdf(self.parameters, self._check_y(y))
 
     def logpdf(self, y: npt.ArrayLike) -> Floats:
-        """Return the logarithm of the density at ``y``, which is as in `cdf`. Normal only.
+        """Return the logarithm of the density at ``y``, or of the probability of a count. Of numbers only.
 
         Returns
         -------
@@ -220,7 +252,9 @@ class Posterior:
         >>> Posterior(np.array([[[0.0, 1.0]]]), family="normal").logpdf(0.0).round(4)
         array([-0.9189])
         """
-        self._check_family("normal", "logpdf")
+        self._check_numbers("logpdf")
+        if self.distribution is not None:
+            return number_mixture.logpdf(self.distribution, self.parameters, self._check_y(y))
         return mixture_logpdf(self.parameters, self._check_y(y))
 
     def log_probability(self, codes: npt.ArrayLike) -> Floats:
@@ -249,13 +283,18 @@ class Posterior:
             log_probability: Floats = np.log(probability)
         return log_probability
 
-    def _check_family(self, family: Family, method: str) -> None:
-        if self.family == "mean" and family == "normal":
+    def _check_numbers(self, method: str) -> None:
+        if self.family == "mean":
             message = (
                 f"{method} needs members that predict a variance; these {MEAN_ALONE}. Use the mean and "
                 "uncertainty().knowledge, or a model that predicts a variance, such as one of engine='native'"
             )
             raise ValueError(message)
+        if self.family == "categorical":
+            message = f"{method} needs a posterior of numbers, got a categorical one"
+            raise ValueError(message)
+
+    def _check_family(self, family: Family, method: str) -> None:
         if self.family != family:
             message = f"{method} needs a {family} posterior, got a {self.family} one"
             raise ValueError(message)

@@ -192,6 +192,30 @@ def decompose_normal(parameters: Floats, index: LibraryObject = None) -> Uncerta
     return Uncertainty(total=data + knowledge, data=data, knowledge=knowledge, unit="variance", index=index)
 
 
+def decompose_variance(means: Floats, variances: Floats, index: LibraryObject = None) -> Uncertainty:
+    """Decompose the variance of an ensemble of any distributions of numbers by the law of total variance.
+
+    Parameters
+    ----------
+    means, variances : arrays of shape (members, samples)
+        Of each member's distribution.
+    index : pandas.Index, optional
+        Labels of the samples.
+
+    Returns
+    -------
+    uncertainty : Uncertainty
+        In units of variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decompose_variance(np.array([[4.0], [6.0]]), np.array([[1.0], [3.0]])).total
+    array([3.])
+    """
+    return decompose_normal(np.stack([means, variances], axis=-1), index)
+
+
 def decompose_categorical(parameters: Floats, index: LibraryObject = None) -> Uncertainty:
     r"""Decompose the entropy of an ensemble of classifiers.
 

@@ -76,7 +76,7 @@ class PartitionReader:
         n_features = self.schema.n_features
         parts = aligned_partitions(X, y, weight)
         checked = check_partitions(parts, self.schema.transform, self.target_type.check, n_features)
-        labels = partition_labels(checked) if self.target_type.family == "categorical" else np.empty(0)
+        labels = partition_labels(checked) if self.target_type.has_classes else np.empty(0)
         target = self.target_type.fit(labels)
         rows = partitioned_rows(checked, n_features=n_features, max_bins=self.max_bins, target=target)
         return target, Dataset(rows, np.empty(0), np.empty(0), target.n_classes, target.objective)

@@ -50,6 +50,8 @@ class Capabilities:
         Whether members of a regression predict a variance; otherwise their forest has the family "mean".
     device : bool
         Whether the engine is called with ``device`` too, and its forest is a `DeviceForest`.
+    distributions : bool
+        Whether members of a regression can predict any family of distributions, not a Normal alone.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class Capabilities:
     sparse: bool = False
     variance: bool = True
     device: bool = False
+    distributions: bool = True
 
 
 @runtime_checkable

@@ -19,12 +19,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from epiboost._boosting.objectives import DISTRIBUTIONS
 from epiboost._boosting.recipe import ON_CLUSTER
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.sparse_table import SparseTable, too_large
 from epiboost._typing import AnyArray, Device
 from epiboost.engines.base import BinnedEngine, Engine, Forest
-from epiboost.engines.cuda.choice import check_device_name
+from epiboost.engines.cuda.choice import check_device_name, check_engine
 
 EngineFactory: TypeAlias = Callable[..., Engine]
 ForestReader: TypeAlias = Callable[..., Forest]
@@ -136,7 +137,7 @@ def engine_named(
     check_device_name(device)
     if device != "cpu":
         made = engine_named(engine, n_jobs=n_jobs, params=params)
-        _check_device(made, engine, n_jobs, device)
+        check_engine(engine, device, is_known=made.capabilities.device, is_given=made is engine, n_jobs=n_jobs)
         return _loader(engine)()[0](n_jobs=n_jobs, device=device, **(params or {}))
     if params is not None and not (isinstance(params, Mapping) and all(isinstance(name, str) for name in params)):
         message = f"engine_params must be None or a dictionary from names to values; got {params!r}"
@@ -242,6 +243,12 @@ def check_data(engine: Engine, name: str, data: Dataset) -> None:
     if data.evaluation is not None and not capabilities.evaluation_set:
         message = f"engine={name!r} does not support eval_set; leave it out"
         raise ValueError(message)
+    if data.objective in DISTRIBUTIONS and not capabilities.distributions:
+        message = (
+            f"engine={name!r} cannot learn distribution={data.objective!r}; its members predict "
+            f"{_alternative(engine)}; use engine='native', 'lightgbm' or 'xgboost'"
+        )
+        raise ValueError(message)
     if data.offset is not None and not capabilities.class_offset:
         message = f"engine={name!r} does not support the offset of a classifier; use engine='native'"
         raise ValueError(message)
@@ -253,17 +260,8 @@ def check_data(engine: Engine, name: str, data: Dataset) -> None:
         raise ValueError(message)
 
 
-def _check_device(made: Engine, engine: str | Engine, n_jobs: int | str | None, device: Device) -> None:
-    """Refuse a device for an engine that knows only the CPU, that is given as an object, or that uses a cluster."""
-    if not made.capabilities.device:
-        message = f"device={device!r} is for engine='native'; engine={engine!r} trains as its library does"
-        raise ValueError(message)
-    if made is engine:
-        message = "device is for an engine that is given by name; give it to the Engine itself"
-        raise ValueError(message)
-    if n_jobs == ON_CLUSTER and device == "cuda":
-        message = "n_jobs='dask' trains members on the processors of the cluster's workers; use device='cpu' with it"
-        raise ValueError(message)
+def _alternative(engine: Engine) -> str:
+    return "a Normal, by a loss of the library itself" if engine.capabilities.variance else "a mean alone"
 
 
 def _differs(value: object, default: object) -> bool:

@@ -1,12 +1,15 @@
 // Binding of the recipe of a chain.
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "bindings/module.hpp"
 #include "core/problem.hpp"
+#include "families/families.hpp"
 
 namespace epiboost {
 
@@ -14,7 +17,27 @@ namespace nb = nanobind;
 
 namespace {
 
-void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int trees, int depth, int leaves,
+// Refuses codes of no objective, and sizes that are not those of the family.
+void check_family(Objective objective, std::size_t outputs, std::size_t constants) {
+    const int code = static_cast<int>(objective);
+    if (code < 0 || code >= first_family + family_count) throw std::invalid_argument("objective: unknown code");
+    with_family(objective, [&](auto family) {
+        if (outputs != static_cast<std::size_t>(family.outputs) || constants != static_cast<std::size_t>(family.constants)) {
+            throw std::invalid_argument("start and constants: as many numbers as the family has");
+        }
+    });
+}
+
+// Names of the families, in the order of their codes.
+std::vector<std::string> family_names() {
+    std::vector<std::string> names;
+    for (int code = first_family; code < first_family + family_count; ++code) {
+        with_family(static_cast<Objective>(code), [&](auto family) { names.emplace_back(family.name); });
+    }
+    return names;
+}
+
+void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, std::vector<float> constants, int trees, int depth, int leaves,
                  double learning_rate, double l2, double shrink, double noise, double subsample, double variance_guard,
                  double structure_rows, double random_strength, double random_decay,
                  std::vector<int> monotone, std::vector<std::vector<int>> interactions, double min_leaf_weight,
@@ -22,9 +45,11 @@ void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int
     if (start.empty() || start.size() > max_outputs) throw std::invalid_argument("start: from 1 to 1024 outputs");
     if (leaves == 0 && (depth < 1 || depth > max_depth)) throw std::invalid_argument("depth: from 1 to 8");
     if (leaves != 0 && (leaves < 2 || leaves > max_leaves || depth < 1)) throw std::invalid_argument("leaves: from 2 to 255");
+    check_family(static_cast<Objective>(objective), start.size(), constants.size());
     new (self) ChainRecipe{.objective = static_cast<Objective>(objective),
                            .outputs = static_cast<int>(start.size()),
                            .start = std::move(start),
+                           .constants = std::move(constants),
                            .trees = trees,
                            .depth = depth,
                            .leaves = leaves,
@@ -47,12 +72,15 @@ void make_recipe(ChainRecipe* self, int objective, std::vector<float> start, int
 
 void bind_recipe(nb::module_& module) {
     using namespace nb::literals;
+    module.attr("FIRST_FAMILY") = first_family;
+    module.def("family_names", &family_names);
     nb::class_<ChainRecipe>(module, "ChainRecipe")
-        .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "trees"_a, "depth"_a, "leaves"_a,
+        .def("__init__", &make_recipe, nb::kw_only(), "objective"_a, "start"_a, "constants"_a = std::vector<float>(), "trees"_a, "depth"_a, "leaves"_a,
              "learning_rate"_a, "l2"_a, "shrink"_a, "noise"_a, "subsample"_a, "variance_guard"_a, "structure_rows"_a, "random_strength"_a,
              "random_decay"_a, "monotone"_a, "interactions"_a, "min_leaf_weight"_a, "column_share"_a)
         .def_prop_ro("objective", [](const ChainRecipe& recipe) { return static_cast<int>(recipe.objective); })
         .def_ro("start", &ChainRecipe::start)
+        .def_ro("constants", &ChainRecipe::constants)
         .def_ro("trees", &ChainRecipe::trees)
         .def_ro("depth", &ChainRecipe::depth)
         .def_ro("leaves", &ChainRecipe::leaves)

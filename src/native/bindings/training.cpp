@@ -15,6 +15,7 @@
 #include "bindings/gil.hpp"
 #include "bindings/module.hpp"
 #include "core/noise.hpp"
+#include "families/families.hpp"
 #include "training/trainer.hpp"
 
 namespace epiboost {
@@ -49,14 +50,16 @@ Table table_of(const Array<std::uint8_t, 2>& bins, const Array<std::int32_t, 1>&
     return table;
 }
 
+// `y` holds one number per row, or several columns of them.
 Target target_of(const Array<float, 1>& y, const Array<float, 1>& weight, const Array<std::uint32_t, 1>& keys) {
     Target target;
-    const std::size_t n = padded(y.size());
-    target.y.assign(n, 0.0f);
+    const std::size_t rows = weight.size();
+    const std::size_t n = padded(rows);
+    target.y.assign(y.size() / rows * n, 0.0f);
     target.weight.assign(n, 0.0f);
     target.key.assign(n, 0);
-    for (std::size_t i = 0; i < y.size(); ++i) {
-        target.y[i] = y.data()[i];
+    for (std::size_t i = 0; i < y.size(); ++i) target.y[i / rows * n + i % rows] = y.data()[i];
+    for (std::size_t i = 0; i < rows; ++i) {
         target.weight[i] = weight.data()[i];
         target.key[i] = keys.data()[i];
         target.total_weight += weight.data()[i];
@@ -76,7 +79,7 @@ struct Sample {
         : bins(std::move(binned)) {
         const std::size_t rows = bins.shape(0);
         if (rows < 1 || bins.shape(1) < 1 || bins.shape(1) > 65535 || bins.shape(1) != bin_counts.size() ||
-            y.size() != rows || weight.size() != rows || keys.size() != rows || rows >= 0xffffffffu) {
+            y.size() < rows || y.size() % rows != 0 || weight.size() != rows || keys.size() != rows || rows >= 0xffffffffu) {
             throw std::invalid_argument("bins, y, weight, keys and bin_counts must have matching sizes");
         }
         table = table_of(bins, bin_counts);
@@ -118,9 +121,13 @@ void check_columns(const ChainRecipe& recipe, const std::vector<const Sample*>& 
     }
 }
 
-void check_offset(const Target& target, const ChainRecipe& recipe) {
-    if (!target.offset.empty() && (recipe.objective == Objective::normal ||
-                                   target.offset.size() != target.y.size() * static_cast<std::size_t>(recipe.outputs))) {
+// Refuses targets and offsets that do not have the columns of the objective.
+void check_target(const Target& target, const ChainRecipe& recipe) {
+    std::size_t columns = 1;
+    with_family(recipe.objective, [&](auto family) { columns = family.targets; });
+    if (target.y.size() != columns * target.weight.size()) throw std::invalid_argument("y must have the columns of the objective");
+    if (!target.offset.empty() && (!is_of_classes(recipe.objective) ||
+                                   target.offset.size() != target.weight.size() * static_cast<std::size_t>(recipe.outputs))) {
         throw std::invalid_argument("offset must have one column per output of a classification");
     }
 }
@@ -144,8 +151,8 @@ std::vector<Problem> problems_of(const std::vector<std::vector<const Sample*>>& 
         check_columns(*recipe, samples[i]);
         const Sample* evaluation = evaluations[i].empty() ? nullptr : evaluations[i][0];
         Problem problem{rows_of(samples[i]), {}, recipe, span_of(seeds[i])};
-        for (const Rows& rows : problem.samples) check_offset(*rows.target, *recipe);
-        if (evaluation) check_offset(evaluation->target, *recipe);
+        for (const Rows& rows : problem.samples) check_target(*rows.target, *recipe);
+        if (evaluation) check_target(evaluation->target, *recipe);
         if (evaluation) {
             if (evaluation->table.bins != samples[i][0]->table.bins) {
                 throw std::invalid_argument("evaluation must have the same bin_counts as the samples");

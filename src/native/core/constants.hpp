@@ -14,6 +14,9 @@ constexpr int max_splits = max_leaves - 1;
 constexpr std::uint8_t no_leaf = 255;
 constexpr int max_outputs = 1024;
 
+// Families of distributions other than these follow, see families/families.hpp.
 enum class Objective : int { normal = 0, bernoulli = 1, categorical = 2 };
+
+constexpr bool is_of_classes(Objective objective) { return objective == Objective::bernoulli || objective == Objective::categorical; }
 
 }  // namespace epiboost

@@ -1,5 +1,5 @@
-// The three losses: gradients with respect to the score, and the negative log-likelihood, of one row or of a block of rows.
-// Kernels for GPUs are compiled from this file too, and compute the same bits.
+// The losses of the Normal and of classes, and those of all families: gradients with respect to the score, and the negative
+// log-likelihood, of one row or of a block of rows. Kernels for GPUs are compiled from this file too, without the families.
 //
 // Scores are stored as G = F / c^t with c = 1 - gamma * learning_rate. One factor, `decay` = c^t, then shrinks all trees.
 #pragma once
@@ -7,6 +7,10 @@
 #include "core/constants.hpp"
 #include "core/elementary.hpp"
 #include "core/standard.hpp"
+#if !defined(__CUDACC_RTC__)
+#include "core/problem.hpp"
+#include "families/families.hpp"
+#endif
 
 namespace epiboost {
 
@@ -136,5 +140,48 @@ inline double negative_log_likelihood(Objective objective, const Scores& scores,
     for (int k = 0; k < outputs; ++k) sum += exponential(scores.at(k, row) - top);
     return top + logarithm(sum) - scores.at(static_cast<int>(y), row);
 }
+
+#if !defined(__CUDACC_RTC__)
+
+// Gradients of a family of `families/`, in its metric, and the scales of their noise: one block per output. `leave_one_out`
+// and `guard` are as for the Normal. The targets of a row are `stride` apart.
+template <class F>
+inline void family_gradient(F, const Scores& scores, const float* leave_one_out, float guard, const float* y,
+                            std::size_t stride, const float* constants, std::size_t row, float* __restrict gradient,
+                            float* __restrict noise_scale) {
+    for (std::size_t i = 0; i < block; ++i) {
+        float score[F::outputs];
+        float target[F::targets];
+        float gradients[F::outputs];
+        float noise[F::outputs];
+        for (int k = 0; k < F::outputs; ++k) score[k] = scores.at(k, row + i);
+        for (int k = 0; k < F::targets; ++k) target[k] = y[k * stride + row + i];
+        const float own_influence = scores.decay * (scores.raw[row + i] - leave_one_out[row + i]);
+        F::gradient(score, score[0] - guard * own_influence, target, constants, gradients, noise);
+        for (int k = 0; k < F::outputs; ++k) {
+            gradient[k * block + i] = gradients[k];
+            noise_scale[k * block + i] = noise[k];
+        }
+    }
+}
+
+// The same of any family; the targets of a row are `stride` apart.
+inline double negative_log_likelihood(Objective objective, const Scores& scores, int outputs, const float* constants, const float* y,
+                                      std::size_t stride, std::size_t row) {
+    if (is_family(objective)) {
+        double loss = 0.0;
+        with_family(objective, [&]<class F>(F) {
+            double score[F::outputs];
+            float target[F::targets];
+            for (int k = 0; k < F::outputs; ++k) score[k] = scores.at(k, row);
+            for (int k = 0; k < F::targets; ++k) target[k] = y[k * stride];
+            loss = F::negative_log_likelihood(score, target, constants);
+        });
+        return loss;
+    }
+    return negative_log_likelihood(objective, scores, outputs, y[0], row);
+}
+
+#endif
 
 }  // namespace epiboost

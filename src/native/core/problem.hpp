@@ -28,7 +28,7 @@ struct Table {
 
 // Targets and weights, padded with rows of weight zero.
 struct Target {
-    std::vector<float> y;            // standardised value, or 0 / 1, or class index
+    std::vector<float> y;            // standardised value, or 0 / 1, or class index; (columns, rows) if a family needs several
     std::vector<float> weight;       // sample weight
     std::vector<std::uint32_t> key;  // identifies the row in the noise function
     std::vector<float> offset;       // (outputs, rows): a known part of the scores of classes; empty for none
@@ -40,6 +40,7 @@ struct ChainRecipe {
     Objective objective = Objective::normal;
     int outputs = 2;
     std::vector<float> start;     // score before the first tree, one per output; it is not shrunk
+    std::vector<float> constants;  // of the family, the same for all rows
     int trees = 0;
     int depth = 6;
     int leaves = 0;               // of a leaf-wise tree; 0 for symmetric trees
@@ -58,7 +59,7 @@ struct ChainRecipe {
     double column_share = 1.0;    // share of the columns that each tree may split on
 
     bool separates_noise() const { return !monotone.empty() && noise > 0.0; }  // see training/monotone.hpp
-    bool guards_variance() const { return objective == Objective::normal && variance_guard > 0.0; }
+    bool guards_variance() const { return !is_of_classes(objective) && outputs >= 2 && variance_guard > 0.0; }
     bool is_symmetric() const { return leaves == 0; }
     int splits() const { return is_symmetric() ? depth : leaves - 1; }  // per tree
     int leaf_count() const { return is_symmetric() ? 1 << depth : leaves; }

@@ -54,6 +54,12 @@ void write_parameters(const Link& link, const double* scores, std::size_t stride
         }
         return;
     }
+    if (is_family(link.objective)) {
+        for (std::size_t k = 0; k < outputs; ++k) {
+            for (std::size_t i = 0; i < count; ++i) parameters[i * outputs + k] = link.start[k] + scores[k * stride + i];
+        }
+        return;
+    }
     if (link.objective == Objective::bernoulli) {
         for (std::size_t i = 0; i < count; ++i) {
             const double score = link.start[0] + scores[i];

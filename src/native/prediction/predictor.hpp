@@ -12,7 +12,8 @@
 
 namespace epiboost {
 
-// Maps scores to parameters: (mean, variance) of a Normal in the units of the target, or class probabilities.
+// Maps scores to parameters: (mean, variance) of a Normal in the units of the target, or class probabilities. The scores of other
+// families are returned as they are.
 struct Link {
     Objective objective;
     std::vector<double> start;  // (outputs): initial score

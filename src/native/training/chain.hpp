@@ -158,7 +158,7 @@ class Chain {
         const bool trained_on_rows = !is_given(tree) || take_given_values(tree, leaves.value);
         if (group.rank == 0 && !is_given(tree)) store_tree(tree, splits(group, tree), leaves.value);
         if (!state_.leave_one_out.empty() && trained_on_rows) {
-            update_leave_one_out(group, LeaveOneOutStep(context_, leaves, changed, scale, scores(tree)));
+            update_leave_one_out(group, LeaveOneOutStep(context_, leaves, changed, scale, scores(tree), gradients_.own()));
         }
         const std::size_t count = leaves.weight.size();
         std::vector<float> steps(leaves.value.size());  // by output, in the units of the stored scores
@@ -223,12 +223,14 @@ class Chain {
         const Scores scores{state_.evaluation_scores.data(), padded(table.rows), recipe_.start.data(),
                             static_cast<float>(decay_after(tree + 1))};
         std::vector<float> shifted(target.offset.empty() ? 0 : recipe_.outputs);
+        const std::size_t stride = padded(table.rows);
         const auto loss_of = [&](std::size_t row) {
             if (target.offset.empty()) {
-                return negative_log_likelihood(recipe_.objective, scores, recipe_.outputs, target.y[row], row);
+                return negative_log_likelihood(recipe_.objective, scores, recipe_.outputs, recipe_.constants.data(), &target.y[row],
+                                               stride, row);
             }
             const Scores own = with_offset(scores, target.offset.data(), recipe_.outputs, row, 1, shifted.data());
-            return negative_log_likelihood(recipe_.objective, own, recipe_.outputs, target.y[row], 0);
+            return negative_log_likelihood(recipe_.objective, own, recipe_.outputs, recipe_.constants.data(), &target.y[row], stride, 0);
         };
         for (std::size_t b = group.begin(block_losses_.size()); b < group.end(block_losses_.size()); ++b) {
             double loss = 0.0;

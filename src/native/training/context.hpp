@@ -61,7 +61,7 @@ struct TrainingContext {
     }
 
     // Whether scores or their noise need the sums of squared gradients.
-    bool needs_squares() const { return recipe.objective == Objective::normal || recipe.random_strength > 0.0; }
+    bool needs_squares() const { return !is_of_classes(recipe.objective) || recipe.random_strength > 0.0; }
 
     // Whether a sample of the rows chooses the splits.
     bool samples_structure() const { return structure_share < 1.0; }

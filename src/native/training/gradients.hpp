@@ -24,6 +24,7 @@ class Gradients {
             integer_weight_.resize(rows_);
         }
         if (recipe_.separates_noise()) noise_.resize(rows_);
+        if (recipe_.guards_variance() && is_family(recipe_.objective)) own_.resize(rows_);
     }
 
     const float* of(int output) const { return values_.data() + output * rows_; }
@@ -32,9 +33,13 @@ class Gradients {
     const float* noise() const { return noise_.data(); }
     float largest_noise() const {
         constexpr float most_deviations = 6.0f;  // of normal_pair
-        const float largest_scale = recipe_.objective == Objective::normal ? exponential(max_log_std) : 1.0f;
+        const float largest_scale = !is_of_classes(recipe_.objective) ? exponential(max_log_std) : 1.0f;
         return most_deviations * largest_scale * std::sqrt(context_.largest_weight) * static_cast<float>(recipe_.noise);
     }
+
+    // Gradients of the first output without weights and noise, for the variance guard of families; null for the Normal, whose
+    // gradient is the residual.
+    const float* own() const { return own_.empty() ? nullptr : own_.data(); }
 
     // Weights of the rows in the current tree: the sample weights, or the drawn part of them.
     const float* weight() const { return weight_.empty() ? context_.target.weight.data() : weight_.data(); }
@@ -61,6 +66,12 @@ class Gradients {
             if (recipe_.objective == Objective::normal) {
                 normal_gradient(scores, leave_one_out, static_cast<float>(recipe_.variance_guard), y, row, raw.data(),
                                 raw.data() + block, noise_scale.data(), noise_scale.data() + block);
+            } else if (is_family(recipe_.objective)) {
+                with_family(recipe_.objective, [&](auto family) {
+                    family_gradient(family, scores, leave_one_out, static_cast<float>(recipe_.variance_guard), y, rows_,
+                                    recipe_.constants.data(), row, raw.data(), noise_scale.data());
+                });
+                if (!own_.empty()) std::copy_n(raw.data(), block, own_.data() + row);
             } else if (context_.target.offset.empty()) {
                 class_gradient(scores, y, row, raw.data());
             } else {
@@ -153,6 +164,7 @@ class Gradients {
     std::size_t rows_;
     std::vector<float> values_;  // (outputs, rows)
     std::vector<float> noise_;   // (rows)
+    std::vector<float> own_;     // (rows)
     std::vector<float> weight_;
     std::vector<std::int32_t> integer_weight_;
     std::vector<std::vector<std::int32_t>> largest_;  // per thread: largest |gradient| per output, as the bits of a float

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/thread_group.hpp"
+#include "families/families.hpp"
 #include "training/context.hpp"
 #include "training/gradients.hpp"
 #include "training/rounding.hpp"
@@ -23,7 +24,11 @@ class LeafValues {
     LeafValues(const TrainingContext& context, int threads)
         : context_(context), outputs_(context.recipe.outputs), leaves_(context.recipe.leaf_count()),
           leaf_(padded(context.table.rows)), sums_(threads, std::vector<std::int64_t>(copies * leaves_ * (outputs_ + 1))),
-          scale_(outputs_ + 1), spare_bits_(spare_bits(context)) {
+          bounds_(outputs_, StepBound::none), scale_(outputs_ + 1), spare_bits_(spare_bits(context)) {
+        with_family(context.recipe.objective, [&](auto family) {
+            std::copy_n(family.step_bound, family.outputs, bounds_.begin());
+        });
+        if (context.recipe.objective == Objective::normal) bounds_[1] = StepBound::log_dispersion;
         if (context.recipe.separates_noise()) noise_sums_.assign(threads, std::vector<std::int64_t>(leaves_));
     }
 
@@ -70,10 +75,9 @@ class LeafValues {
             for (int k = 0; k < outputs_; ++k) {
                 const double gradient = total(leaf, k);
                 const double weight = result.weight[leaf] + context_.recipe.l2;
-                const bool is_log_std = context_.recipe.objective == Objective::normal && k == 1;
                 result.gradient[leaf * outputs_ + k] = gradient;
                 result.value[leaf * outputs_ + k] =
-                    static_cast<float>(weight > 1e-20 ? leaf_step(gradient / weight, context_.recipe.learning_rate, is_log_std) : 0.0);
+                    static_cast<float>(weight > 1e-20 ? step(gradient / weight, bounds_[k]) : 0.0);
             }
         }
         if (noise_sums_.empty()) return result;
@@ -86,6 +90,15 @@ class LeafValues {
     }
 
   private:
+    // A step down the gradient. That of the log of a mean, 1 - m with m the mean of ratios of the targets to their means, has no bound
+    // either: its best value is log m.
+    double step(double gradient, StepBound bound) const {
+        const double rate = context_.recipe.learning_rate;
+        if (bound != StepBound::log_mean) return leaf_step(gradient, rate, bound == StepBound::log_dispersion);
+        const double step = -rate * gradient;
+        return step <= 0.0 ? step : std::min(step, std::log(1.0 - gradient));
+    }
+
     static constexpr std::size_t copies = 4;  // of the sums: hides the latency of an addition, see add_block
 
     // One row may be so heavy that 30 bits of its gradient leave none for others. There is room for more bits if there are not
@@ -163,6 +176,7 @@ class LeafValues {
     int leaves_;
     std::vector<std::uint8_t> leaf_;
     std::vector<std::vector<std::int64_t>> sums_;  // per thread: (copies, leaves, outputs + 1), weights last
+    std::vector<StepBound> bounds_;  // per output
     std::vector<float> scale_;
     int spare_bits_;
     std::vector<std::vector<std::int64_t>> noise_sums_;  // per thread: (leaves)

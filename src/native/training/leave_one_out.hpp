@@ -24,10 +24,11 @@ namespace epiboost {
 // The step that one tree takes.
 class LeaveOneOutStep {
   public:
-    // `scale` takes leaf values to the units of the stored scores; `scores` are those before the tree.
+    // `scale` takes leaf values to the units of the stored scores; `scores` are those before the tree. `own_gradient` is the gradient of
+    // the first output of each row, or null for a Normal.
     LeaveOneOutStep(const TrainingContext& context, const LeafValues::Result& leaves, const MonotoneLeaves& changed, float scale,
-                    const Scores& scores)
-        : context_(context), recipe_(context.recipe), changed_(changed), scores_(scores), scale_(scale),
+                    const Scores& scores, const float* own_gradient)
+        : context_(context), recipe_(context.recipe), changed_(changed), scores_(scores), own_gradient_(own_gradient), scale_(scale),
           gradient_(leaves.weight.size()), size_(leaves.weight.size()) {
         for (std::size_t leaf = 0; leaf < size_.size(); ++leaf) {
             gradient_[leaf] = static_cast<float>(leaves.gradient[leaf * recipe_.outputs]);
@@ -57,7 +58,8 @@ class LeaveOneOutStep {
         }
         for (std::size_t i = 0; i < block; ++i) {
             const LeafTotals totals{leaf_gradient[i], leaf_size[i]};
-            leave_one_out[i] -= leave_one_out_step(totals, weight[i], scores_.at(0, row + i) - y[i], towards_row[i], rate);
+            const float gradient = own_gradient_ ? own_gradient_[row + i] : scores_.at(0, row + i) - y[i];
+            leave_one_out[i] -= leave_one_out_step(totals, weight[i], gradient, towards_row[i], rate);
         }
         if (!changed_.shift.empty()) follow_order(leaf, previous, leave_one_out);
     }
@@ -82,6 +84,7 @@ class LeaveOneOutStep {
     const ChainRecipe& recipe_;
     const MonotoneLeaves& changed_;
     Scores scores_;
+    const float* own_gradient_;
     float scale_;
     std::vector<float> gradient_;  // sum over the rows of each leaf, of the first output
     std::vector<float> size_;      // weight of each leaf and l2

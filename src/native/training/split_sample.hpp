@@ -65,10 +65,10 @@ class SplitSample {
         return {bins_.data() + context_.bundles.shared() + context_.bundles.position(index), context_.bundles.row_bytes()};
     }
 
-    // Squared units of the gradients, for scores. The outputs of a Normal are different quantities, so each is divided by its
+    // Squared units of the gradients, for scores. The outputs of a distribution of numbers are different quantities, so each is divided by its
     // own sum of squares.
     std::vector<float> squared_units() const {
-        if (context_.recipe.objective != Objective::normal) return unit_squared_;
+        if (is_of_classes(context_.recipe.objective)) return unit_squared_;
         std::vector<float> units(outputs_);
         for (int k = 0; k < outputs_; ++k) units[k] = 1.0f / static_cast<float>(std::max<std::int64_t>(squares(k), 1));
         return units;

@@ -12,7 +12,7 @@ from epiboost._native import native
 from epiboost.engines.native.chains import ChainRecipe
 from tests.support.native_core import OBJECTIVES, recipe_of, small_table, train
 
-LISTS = {"start", "monotone", "interactions"}
+LISTS = {"constants", "start", "monotone", "interactions"}
 
 
 def chain_recipe(n, **options):
@@ -25,6 +25,7 @@ def test_the_native_recipe_has_the_fields_of_the_python_recipe(core):
     recipe = ChainRecipe(
         objective=2,
         start=(0.5, 0.25, 0.125),
+        constants=(1.5, 2.5),
         trees=3,
         depth=4,
         leaves=15,

@@ -12,7 +12,27 @@ objective      score                                      gradient
 from epiboost._boosting.objectives.base import Objective
 from epiboost._boosting.objectives.bernoulli import Bernoulli
 from epiboost._boosting.objectives.categorical import Categorical
-from epiboost._boosting.objectives.families import BINARY, OBJECTIVES, objective_from_header
+from epiboost._boosting.objectives.distribution import Distribution
+from epiboost._boosting.objectives.families import (
+    BINARY,
+    DISTRIBUTIONS,
+    OBJECTIVES,
+    distribution_named,
+    objective_from_header,
+)
 from epiboost._boosting.objectives.normal import Normal
+from epiboost._boosting.objectives.number_objective import NumberObjective
 
-__all__ = ["BINARY", "OBJECTIVES", "Bernoulli", "Categorical", "Normal", "Objective", "objective_from_header"]
+__all__ = [
+    "BINARY",
+    "DISTRIBUTIONS",
+    "OBJECTIVES",
+    "Bernoulli",
+    "Categorical",
+    "Distribution",
+    "Normal",
+    "NumberObjective",
+    "Objective",
+    "distribution_named",
+    "objective_from_header",
+]

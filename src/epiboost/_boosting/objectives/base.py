@@ -26,15 +26,17 @@ class Objective(abc.ABC):
         The name in model files.
     family : str
         What `parameters` returns, see `Family`.
-    code : int
-        The number of the objective in the native core.
     """
 
     __slots__ = ()
 
     name: ClassVar[str]
     family: ClassVar[Family]
-    code: ClassVar[int]
+
+    @property
+    @abc.abstractmethod
+    def code(self) -> int:
+        """The number of the objective in the native core."""
 
     @property
     @abc.abstractmethod
@@ -45,6 +47,11 @@ class Objective(abc.ABC):
     @abc.abstractmethod
     def curvature(self) -> float:
         """Derivative of the gradient by the score at the start; learning rates are divided by it."""
+
+    @property
+    def constants(self) -> tuple[float, ...]:
+        """Numbers that are the same for all rows, beside the start."""
+        return ()
 
     @property
     def units(self) -> tuple[float, float]:
@@ -84,6 +91,13 @@ class Objective(abc.ABC):
     def parameters(self, scores: Floats) -> Floats:
         """Return mean and variance in the units of the target, or class probabilities: shape (n, 2) or (n, classes)."""
 
+    def of_core(self, outputs: Floats) -> Floats:
+        """Return the parameters for what the native core predicts, shape (members, n, outputs).
+
+        The core turns the scores of a Normal and of classes into parameters itself, and returns those of others.
+        """
+        return outputs
+
     @abc.abstractmethod
     def row_losses(self, scores: Floats, y: Floats) -> Floats:
         """Return the negative log-likelihood of each encoded target, shape (n,)."""
@@ -95,8 +109,11 @@ class Objective(abc.ABC):
 
     @classmethod
     @abc.abstractmethod
-    def of(cls, y: Floats, weight: Floats, n_classes: int = 0) -> Self:
-        """Return the objective of a weighted target; classes are numbered from 0."""
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
+        """Return the objective of a weighted target; classes are numbered from 0.
+
+        The ``settings`` are numbers that all chains of a model share, whatever rows they see; see `NumberObjective`.
+        """
 
     def beside(self, offset: Floats, y: Floats, weight: Floats) -> Self:  # noqa: ARG002 (of classes)
         """Return the objective of classes whose scores have a known part, the offset.

@@ -36,13 +36,23 @@ class Bernoulli(Objective):
 
     name: ClassVar[str] = "bernoulli"
     family: ClassVar[Family] = "categorical"
-    code: ClassVar[int] = 1
 
     @classmethod
-    def of(cls, y: Floats, weight: Floats, n_classes: int = 0) -> Self:  # noqa: ARG003 (of other families)
+    def of(
+        cls,
+        y: Floats,
+        weight: Floats,
+        n_classes: int = 0,  # noqa: ARG003 (of other families)
+        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
+    ) -> Self:
         """Return the objective that starts from the weighted share of the second class."""
         share = min(max(float(weight[y > 0].sum() / weight.sum()), _MIN_SHARE), 1.0 - _MIN_SHARE)
         return cls(float(np.log(share) - np.log1p(-share)))
+
+    @property
+    def code(self) -> int:
+        """The number in the native core."""
+        return 1
 
     @property
     def start(self) -> Floats:

@@ -34,13 +34,23 @@ class Categorical(Objective):
 
     name: ClassVar[str] = "categorical"
     family: ClassVar[Family] = "categorical"
-    code: ClassVar[int] = 2
 
     @classmethod
-    def of(cls, y: Floats, weight: Floats, n_classes: int = 0) -> Self:
+    def of(
+        cls,
+        y: Floats,
+        weight: Floats,
+        n_classes: int = 0,
+        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
+    ) -> Self:
         """Return the objective that starts from the weighted shares of the classes."""
         shares = np.bincount(y.astype(np.int64), weights=weight, minlength=n_classes) / weight.sum()
         return cls(tuple(np.log(np.maximum(shares, np.finfo(np.float64).tiny)).tolist()))
+
+    @property
+    def code(self) -> int:
+        """The number in the native core."""
+        return 2
 
     @property
     def start(self) -> Floats:

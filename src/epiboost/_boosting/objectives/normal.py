@@ -40,10 +40,15 @@ class Normal(Objective):
 
     name: ClassVar[str] = "normal"
     family: ClassVar[Family] = "normal"
-    code: ClassVar[int] = 0
 
     @classmethod
-    def of(cls, y: Floats, weight: Floats, n_classes: int = 0) -> Self:  # noqa: ARG003 (of other families)
+    def of(
+        cls,
+        y: Floats,
+        weight: Floats,
+        n_classes: int = 0,  # noqa: ARG003 (of other families)
+        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
+    ) -> Self:
         """Return the objective whose location and scale are those of a weighted target."""
         size = float(np.abs(y).max())
         if y.min() == y.max():
@@ -73,6 +78,11 @@ class Normal(Objective):
             raise ValueError(message)
         _check_location(mean)
         return cls(mean, spread)
+
+    @property
+    def code(self) -> int:
+        """The number in the native core."""
+        return 0
 
     @property
     def start(self) -> Floats:

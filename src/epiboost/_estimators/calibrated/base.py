@@ -199,9 +199,8 @@ class BaseCalibrated(UncertaintyModel):
         """Raise a ValueError if a parameter is not valid."""
         check_share(self.scale_share, "scale_share")
         check_share(self.calibration_share, "calibration_share")
-        family = self._target_type.family
-        if not isinstance(self.estimator, BaseEpiBoost) or self.estimator._target_type.family != family:
-            kind = "EpiBoostRegressor" if family == "normal" else "EpiBoostClassifier"
+        if not isinstance(self.estimator, BaseEpiBoost) or self.estimator._target_type is not self._target_type:
+            kind = "EpiBoostClassifier" if self._target_type.has_classes else "EpiBoostRegressor"
             message = f"{type(self).__name__} calibrates an {kind}, got {self.estimator!r}"
             raise ValueError(message)
         if self.estimator.trained_with_offset_:

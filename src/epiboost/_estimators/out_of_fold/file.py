@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from epiboost._boosting.objectives import DISTRIBUTIONS
 from epiboost._estimators.out_of_fold.categorical import CategoricalRecalibration
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
 from epiboost._estimators.out_of_fold.measurement import OutOfFold
 from epiboost._estimators.out_of_fold.normal import NormalRecalibration
+from epiboost._estimators.out_of_fold.numbers import NumberRecalibration
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._files.requirements import require_arrays, require_facts
 from epiboost._inputs.target import Target
@@ -17,6 +19,7 @@ from epiboost.engines.base import Forest
 from epiboost.engines.registry import forest_from_file
 
 _RECALIBRATIONS: dict[str, type[Recalibration]] = {
+    **dict.fromkeys(DISTRIBUTIONS, NumberRecalibration),
     "normal": NormalRecalibration,
     "categorical": CategoricalRecalibration,
 }

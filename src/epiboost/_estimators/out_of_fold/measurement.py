@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import entr
 
 from epiboost._boosting.class_offset import add_to_scores
+from epiboost._boosting.objectives import DISTRIBUTIONS, distribution_named
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import MemberSpec
 from epiboost._display import short_repr
@@ -20,47 +21,14 @@ from epiboost._estimators.out_of_fold.categorical import (
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
 from epiboost._estimators.out_of_fold.disagreement import measure_disagreement
 from epiboost._estimators.out_of_fold.normal import fit_normal
+from epiboost._estimators.out_of_fold.numbers import UnseenTargets, fit_numbers, mean_square_slope
+from epiboost._estimators.out_of_fold.probability_levels import ProbabilityLevels, probabilities_of_targets
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._estimators.out_of_fold.residual_shape import weighted_order
+from epiboost._estimators.out_of_fold.unseen import UnseenVariance
 from epiboost._inputs.dataset import Dataset
 from epiboost._typing import AnyArray, Floats, Integers
 from epiboost.engines.base import Forest, Subset, predict_table
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class UnseenVariance:
-    """Variance of a regression at rows that the members have not seen.
-
-    Attributes
-    ----------
-    data : array of shape (n,)
-        Data uncertainty of each training row by the chain that has not seen it; NaN if there is none.
-    knowledge : float
-        Knowledge uncertainty, averaged over rows.
-    """
-
-    data: Floats
-    knowledge: float
-
-    __repr__ = short_repr
-
-    def of_rows(self, number: Integers) -> "UnseenVariance":
-        """Return the same for rows of which these are the distinct ones."""
-        return replace(self, data=self.data[number])
-
-    def total(self, rows: Integers, knowledge: Floats) -> Floats:
-        """Return total uncertainty of rows as if the members had not seen them.
-
-        Parameters
-        ----------
-        rows : array of shape (k,)
-            Positions of training rows.
-        knowledge : array of shape (k,)
-            Their knowledge uncertainty by the members, which have seen them.
-        """
-        average = float(knowledge.mean())
-        factor = self.knowledge / average if average > 0.0 else 0.0
-        return self.data[rows] + factor * knowledge
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,6 +164,8 @@ def measure(
     predicted = chains.out_of_fold(predictions)
     y, weight = data.y[tested], data.weight[tested]
     score = _r2(y, predicted[tested, 0], weight)
+    if forests[0].family in DISTRIBUTIONS:
+        return _measure_numbers(chains, data, tested, predictions, is_virtual=is_virtual)
     if forests[0].family != "normal":
         return OutOfFold(predicted, float("nan"), score, None, np.empty(0))
     means = [one[:, 0] for one in chains.compared(predictions)]
@@ -206,7 +176,7 @@ def measure(
     recalibration, variance = fit_normal(y, predicted[tested], weight, share, disagreement)
     data_variance = np.full(len(predicted), np.nan)
     data_variance[tested] = recalibration.data_variance(predicted[tested, 1])
-    unseen = UnseenVariance(data_variance, recalibration.knowledge * disagreement.seeds)
+    unseen = UnseenVariance(predicted[:, 0].copy(), data_variance, recalibration.knowledge * disagreement.seeds)
     predicted[tested, 1] = variance
     residual = y - predicted[tested, 0]
     loss = 0.5 * float(np.average(np.log(2.0 * np.pi * variance) + np.square(residual) / variance, weights=weight))
@@ -280,6 +250,35 @@ def _measure_classes(
     scores = weighted_order(1.0 - probability[np.arange(len(codes)), codes], weight)
     score = float(np.average(probability.argmax(axis=1) == codes, weights=weight))
     return OutOfFold(predicted, loss, score, recalibration, scores, None if stages is None else stages[best])
+
+
+def _measure_numbers(
+    chains: _Chains, data: Dataset, tested: AnyArray, predictions: Sequence[Floats], *, is_virtual: bool
+) -> OutOfFold:
+    """Measure a regression whose members predict another distribution than a Normal."""
+    distribution = distribution_named(data.objective, data.settings)
+    predicted = chains.out_of_fold(predictions)
+    y, weight, plan = data.y[tested], data.weight[tested], chains.plan
+    locations = [distribution.link(one)[:, :1] for one in chains.compared(predictions)]
+    if locations[0].shape[1] == 0:  # no location: differences of means
+        locations = [distribution.mean(one)[:, np.newaxis] for one in chains.compared(predictions)]
+    disagreement = measure_disagreement(
+        plan, [one[:, 0] for one in locations], data.weight, lambda one, other: np.square(one - other)
+    )
+    if is_virtual:
+        disagreement = disagreement.of_virtual()
+    share = float(np.mean([len(train) for train in plan.trains])) / len(data.y)
+    targets = UnseenTargets(distribution, data.settings, y, weight, predicted[tested])
+    recalibration, changed = fit_numbers(targets, share, disagreement)
+    means, variances = np.full((2, len(predicted)), np.nan)
+    means[tested], variances[tested] = distribution.mean(changed), distribution.variance(changed)
+    loss = -float(np.average(distribution.logpdf(changed, y), weights=weight))
+    levels = ProbabilityLevels.of(probabilities_of_targets(distribution, changed, y), weight).levels
+    knowledge = recalibration.knowledge * disagreement.seeds * mean_square_slope(distribution, changed, weight)
+    unseen = UnseenVariance(means, variances, knowledge)
+    full = np.full((len(predicted), changed.shape[1]), np.nan)
+    full[tested] = changed
+    return OutOfFold(full, loss, _r2(y, means[tested], weight), recalibration, levels, unseen=unseen)
 
 
 def _r2(y: Floats, predicted: Floats, weight: Floats) -> float:

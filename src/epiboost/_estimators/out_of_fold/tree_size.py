@@ -15,6 +15,7 @@ import numpy as np
 
 from epiboost._boosting.capacity import TreeSize
 from epiboost._boosting.class_offset import add_to_scores
+from epiboost._boosting.objectives import DISTRIBUTIONS, distribution_named
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import Recipe
 from epiboost._boosting.truncation import stages_of
@@ -113,6 +114,8 @@ class ShortChains:
             if data.offset is not None:
                 predicted = add_to_scores(predicted, data.offset[test])
             chains = predicted.reshape(-1, len(stages), *predicted.shape[1:])
+            if data.objective in DISTRIBUTIONS:  # compared by their means
+                chains = distribution_named(data.objective, data.settings).mean(chains)[..., np.newaxis]
             alone = np.stack([_losses(chain, y, weight, forest.family) for chain in chains])
             if len(chains) > 1:
                 gain = alone.mean(axis=0) - _losses(chains.mean(axis=0), y, weight, forest.family)

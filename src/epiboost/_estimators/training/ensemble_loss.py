@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from epiboost._boosting.objectives import DISTRIBUTIONS, distribution_named
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._estimators.out_of_fold.categorical import fit_temperature_above_one
 from epiboost._inputs.dataset import Dataset
+from epiboost._posterior import number_mixture
 from epiboost._posterior.mixture import mixture_logpdf
 from epiboost._typing import Floats
 
@@ -26,6 +28,9 @@ def mixture_loss(parameters: Floats, data: Dataset) -> float:
     if data.n_classes:
         probability = parameters.mean(axis=0)[np.arange(len(data.y)), data.y.astype(np.int64)]
         losses = -np.log(np.maximum(probability, _TINY))
+    elif data.objective in DISTRIBUTIONS:
+        distribution = distribution_named(data.objective, data.settings)
+        losses = -number_mixture.logpdf(distribution, parameters, data.y)
     elif parameters.shape[2] == 1:
         losses = np.square(parameters[:, :, 0].mean(axis=0) - data.y)
     else:
@@ -56,6 +61,11 @@ def out_of_fold_loss(predicted: Sequence[Floats], plan: OutOfFoldPlan, data: Dat
     together = np.concatenate(folds)
     if data.n_classes:
         return fit_temperature_above_one(together, y.astype(np.int64), weight)[1]
-    error = np.average(np.square(together[:, 0] - y), weights=weight)
-    between = 0.5 * np.average(np.square(folds[0][:, 0] - repeated[:, 0]), weights=data.weight[plan.tests[0]])
+    if data.objective in DISTRIBUTIONS:
+        mean = distribution_named(data.objective, data.settings).mean
+        together, first, repeated = mean(together), mean(folds[0]), mean(repeated)
+    else:
+        together, first, repeated = together[:, 0], folds[0][:, 0], repeated[:, 0]
+    error = np.average(np.square(together - y), weights=weight)
+    between = 0.5 * np.average(np.square(first - repeated), weights=data.weight[plan.tests[0]])
     return float(error - (1.0 - 1.0 / n_members) * between)

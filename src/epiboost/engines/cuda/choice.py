@@ -9,6 +9,7 @@ False
 import warnings
 from typing import get_args
 
+from epiboost._boosting.recipe import ON_CLUSTER
 from epiboost._typing import Device
 from epiboost.engines.cuda.device import DeviceError, NoDeviceError, check_device, is_installed
 
@@ -20,6 +21,19 @@ def check_device_name(device: object) -> None:
     """Raise a ValueError if ``device`` is not one of its values."""
     if not (isinstance(device, str) and device in get_args(Device)):
         message = f"device must be one of {', '.join(map(repr, get_args(Device)))}; got {device!r}"
+        raise ValueError(message)
+
+
+def check_engine(engine: object, device: Device, *, is_known: bool, is_given: bool, n_jobs: int | str | None) -> None:
+    """Refuse a device for an engine that does not know it, that is given as an object, or that uses a cluster."""
+    if not is_known:
+        message = f"device={device!r} is for engine='native'; engine={engine!r} trains as its library does"
+        raise ValueError(message)
+    if is_given:
+        message = "device is for an engine that is given by name; give it to the Engine itself"
+        raise ValueError(message)
+    if n_jobs == ON_CLUSTER and device == "cuda":
+        message = "n_jobs='dask' trains members on the processors of the cluster's workers; use device='cpu' with it"
         raise ValueError(message)
 
 

@@ -13,7 +13,9 @@ from epiboost.engines.cuda.plan import STAGED_COLUMNS, STAGED_ROWS, Launch, Tree
 
 _THREADS = 256
 _NUMBERS = {"float64": "double", "float32": "float", "uint8": "unsigned char"}
-_NORMAL, _BERNOULLI = 0, 1  # codes of objectives
+LINKS = (0, 1, 2)
+"""Codes of the objectives whose scores the kernels turn into parameters: a Normal, two classes, more classes."""
+_NORMAL, _BERNOULLI, _ = LINKS
 _MAX_SHARED_BYTES = 48 << 10  # more must be asked for
 
 

@@ -141,6 +141,7 @@ class CatBoostEngine(LibraryEngine):
             "interaction_constraints", "max_features", "max_leaves", "min_samples_leaf", "monotonic_constraints",
             "structure_rows", "variance_guard",
         ),
+        distributions=False,
     )  # fmt: skip
     library = "catboost"
     name = "CatBoost"

@@ -41,6 +41,8 @@ class ChainRecipe:
         Code of the loss, see `Objective`.
     start : tuple of float
         Score before the first tree, one per output; it is not shrunk.
+    constants : tuple of float
+        Numbers of the family that are the same for all rows.
     trees, depth : int
         Number of trees, and their depth.
     leaves : int
@@ -65,6 +67,7 @@ class ChainRecipe:
 
     objective: int
     start: tuple[float, ...]
+    constants: tuple[float, ...]
     trees: int
     depth: int
     leaves: int
@@ -91,6 +94,7 @@ class ChainRecipe:
         return cls(
             objective=objective.code,
             start=tuple(float(value) for value in objective.start),
+            constants=tuple(objective.constants),
             trees=spec.n_estimators,
             depth=_UNBOUNDED if spec.max_depth is None else spec.max_depth,
             leaves=spec.max_leaves or 0,

@@ -231,7 +231,7 @@ class NativeForest:
         work = len(table) * count * self.feature.shape[1]
         with shared_threads(self.threads) as threads:
             predict(table, min(threads, work // _WORK_PER_THREAD + 1), first_chain, parameters)
-        return parameters
+        return self.objective.of_core(parameters)
 
     def predict_bins(self, bins: Bytes, prefixes: Sequence[int] | None, chain: int) -> Floats:
         """Return the parameters of one chain for a table of bins, shape (prefixes, samples, outputs)."""

@@ -161,7 +161,7 @@ def bin_evaluation(data: Dataset, rows: BinnedRows, threads: int) -> tuple[AnyAr
 
 def _objective(data: Dataset, y: Floats, weight: Floats, offset: Floats | None) -> Objective:
     """Return the objective of rows in canonical order."""
-    objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes)
+    objective = OBJECTIVES[data.objective].of(y, weight, data.n_classes, data.settings)
     return objective if offset is None else objective.beside(offset, y, weight)
 
 

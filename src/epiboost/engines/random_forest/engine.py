@@ -66,6 +66,7 @@ class ForestEngine:
         evaluation_set=False,
         prefixes=False,
         variance=False,
+        distributions=False,
     )  # fmt: skip
 
     def __init__(

@@ -1,0 +1,243 @@
+"""Recalibration of any family of distributions of numbers, on the scale of its link (location, log dispersion).
+
+The log dispersion of a chain is replaced by ``reference + shift + power * (log dispersion - reference)``, fitted by
+likelihood to rows that the chain has not seen, and a number of the family that all rows share (degrees of freedom) is
+chosen in the same way. As for a Normal, the excess error of a single chain is taken off, and the differences between
+members are multiplied so that their variance is that between models on other rows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from epiboost._boosting.objectives import Distribution, distribution_named
+from epiboost._estimators.out_of_fold.disagreement import Disagreement
+from epiboost._estimators.out_of_fold.recalibration import Recalibration
+from epiboost._files.requirements import require_facts
+from epiboost._posterior.uncertainty import Uncertainty, decompose_variance
+from epiboost._typing import Floats, LibraryObject
+
+_PRIOR_ROWS = 10.0  # weight of the prior that keeps the power near one
+_MAX_SHIFT = 6.0
+_MAX_POWER = 2.0
+_MAX_KNOWLEDGE_SHARE = 0.5  # of the variance on the scale of the link, on average over rows
+_MAX_EXCESS_SHARE = 0.5
+_KNOWN_SHARE = 0.75  # of knowledge: it is known up to a factor of two, and intervals should rather be too wide
+_ENOUGH_ROWS = 50_000  # more change the third digit
+_STEP = 1e-4  # of a numerical derivative
+_LARGE = 1e6  # a loss that no row exceeds, so that one row does not decide
+_NO_LIMIT = 1e300
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRecalibration(Recalibration):
+    """Changes the parameters of the members.
+
+    Attributes
+    ----------
+    family : str
+    settings : tuple of float
+        Numbers of the family, see `NumberObjective.settings_for`.
+    reference, shift, power : float
+        See the module.
+    shape : float or None
+        The number of the family that all rows share; None for families without one.
+    knowledge : float
+        Factor on the variance between members, as long as that is far below the limit.
+    limit : float
+        Variance of the target on the scale of the link.
+
+    Examples
+    --------
+    >>> recalibration = NumberRecalibration("poisson", (), 0.0, 0.0, 1.0, None, 4.0, 1e9)
+    >>> np.log(recalibration.apply(np.exp([[[1.0]], [[3.0]]]))).round(3).ravel()
+    array([0., 4.])
+    """
+
+    family: str
+    settings: tuple[float, ...]
+    reference: float
+    shift: float
+    power: float
+    shape: float | None
+    knowledge: float
+    limit: float
+
+    @property
+    def distribution(self) -> Distribution:
+        """The family, with its settings."""
+        return distribution_named(self.family, self.settings)
+
+    def apply(self, parameters: Floats, *, threads: int = 1) -> Floats:  # noqa: ARG002 (NumPy has its own)
+        """Return the recalibrated parameters, shape (members, n, outputs); the mean location over members stays."""
+        distribution = self.distribution
+        link = distribution.link(self._with_shape(parameters))
+        if link.shape[-1] == 0:  # nothing to change
+            return parameters
+        center = link[..., 0].mean(axis=0)
+        apart = link[..., 0] - center
+        variance = np.square(apart).mean(axis=0)
+        link[..., 0] = center + apart * np.sqrt(self.knowledge / (1.0 + self.knowledge * variance / self.limit))
+        return self._with_dispersion(link, parameters)
+
+    def of_chain(self, parameters: Floats, shift: float) -> Floats:
+        """Return the parameters of one chain, shape (n, outputs), with another shift and the same power and shape."""
+        link = self.distribution.link(self._with_shape(parameters))
+        return self._with_dispersion(link, parameters, shift)
+
+    def uncertainty(self, parameters: Floats, *, index: LibraryObject = None, threads: int = 1) -> Uncertainty:
+        """Return the uncertainty of the recalibrated parameters."""
+        distribution, changed = self.distribution, self.apply(parameters, threads=threads)
+        return decompose_variance(distribution.mean(changed), distribution.variance(changed), index)
+
+    def requirements(self) -> dict[str, bool]:
+        """Return what must hold."""
+        return {
+            "power, knowledge and limit must be possible": self.power >= 0.0
+            and self.knowledge >= 0.0
+            and self.limit > 0.0,
+            "the shape must be one of the family": self.shape is None or self.shape in self.distribution.shapes,
+        }
+
+    def to_header(self) -> dict[str, Any]:
+        """Return the family and the numbers for a JSON header."""
+        numbers = ("reference", "shift", "power", "knowledge", "limit")
+        header: dict[str, Any] = {name: float(getattr(self, name)) for name in numbers}
+        return {**header, "family": self.family, "settings": list(self.settings), "shape": self.shape}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Self:
+        """Return what `to_header` described; a ValueError if the numbers are not possible."""
+        numbers = {name: float(header[name]) for name in ("reference", "shift", "power", "knowledge", "limit")}
+        settings = tuple(float(value) for value in header["settings"])
+        shape = None if header["shape"] is None else float(header["shape"])
+        require_facts({"the recalibration must be finite": bool(np.isfinite([*numbers.values(), *settings]).all())})
+        made = cls(family=str(header["family"]), settings=settings, shape=shape, **numbers)
+        require_facts(made.requirements())
+        return made
+
+    def _with_shape(self, parameters: Floats) -> Floats:
+        return parameters if self.shape is None else self.distribution.with_shape(parameters, self.shape)
+
+    def _with_dispersion(self, link: Floats, parameters: Floats, shift: float | None = None) -> Floats:
+        if link.shape[-1] > 1:
+            moved = self.reference + self.power * (link[..., 1] - self.reference)
+            link[..., 1] = moved + (self.shift if shift is None else shift)
+        return self.distribution.from_link(link, self._with_shape(parameters))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnseenTargets:
+    """Targets, and what chains that have not seen them predict.
+
+    Attributes
+    ----------
+    distribution : Distribution
+    settings : tuple of float
+        Of the distribution.
+    y, weight : arrays of shape (n,)
+    predicted : array of shape (n, outputs)
+    """
+
+    distribution: Distribution
+    settings: tuple[float, ...]
+    y: Floats
+    weight: Floats
+    predicted: Floats
+
+    def some(self) -> "UnseenTargets":
+        """Return enough of the rows to fit a few numbers."""
+        rows = np.linspace(0, len(self.y) - 1, min(len(self.y), _ENOUGH_ROWS)).astype(np.int64)
+        return replace(self, y=self.y[rows], weight=self.weight[rows], predicted=self.predicted[rows])
+
+    def recalibration(
+        self, reference: float = 0.0, shift: float = 0.0, power: float = 1.0, shape: float | None = None
+    ) -> NumberRecalibration:
+        """Return a recalibration that leaves knowledge as it is."""
+        return NumberRecalibration(
+            self.distribution.name, self.settings, reference, shift, power, shape, 1.0, _NO_LIMIT
+        )
+
+
+def fit_numbers(unseen: UnseenTargets, share: float, disagreement: Disagreement) -> tuple[NumberRecalibration, Floats]:
+    """Return the recalibration of the members, and the recalibrated parameters of the given chains.
+
+    Parameters
+    ----------
+    unseen : UnseenTargets
+    share : float
+        Of the rows that a chain has seen, on average.
+    disagreement : Disagreement
+        Of locations.
+    """
+    distribution, weight = unseen.distribution, unseen.weight
+    some, shapes = unseen.some(), distribution.shapes or (None,)
+    own, _ = min((_fit(some, shape) for shape in shapes), key=lambda fit: fit[1])
+    of_chains = own.of_chain(unseen.predicted, own.shift)
+    link = distribution.link(of_chains)
+    if link.shape[-1] == 0:
+        return own, of_chains
+    noise = max(float(np.average(_link_variance(distribution, of_chains), weights=weight)), _TINY)
+    without_excess = 1.0 - min(disagreement.excess(share) / noise, _MAX_EXCESS_SHARE)
+    factor = disagreement.knowledge_factor
+    if disagreement.seeds > 0.0:
+        factor = min(factor, _MAX_KNOWLEDGE_SHARE * without_excess * noise / disagreement.seeds)
+    kept = without_excess - _KNOWN_SHARE * factor * disagreement.seeds / noise
+    spread = float(np.average(np.square(link[:, 0] - np.average(link[:, 0], weights=weight)), weights=weight))
+    shift = own.shift + 0.5 * float(np.log(kept))
+    return replace(own, shift=shift, knowledge=factor, limit=max(spread + noise, _TINY)), of_chains
+
+
+def _fit(unseen: UnseenTargets, shape: float | None) -> tuple[NumberRecalibration, float]:
+    """Return shift and power of the most likely dispersions with a shape, without knowledge, and their loss."""
+    from scipy.optimize import minimize  # noqa: PLC0415 (slow to import)
+
+    distribution, weight = unseen.distribution, unseen.weight
+    shaped = unseen.predicted if shape is None else distribution.with_shape(unseen.predicted, shape)
+    link = distribution.link(shaped)
+    has_dispersion = link.shape[-1] > 1
+    reference = float(np.average(link[:, 1], weights=weight)) if has_dispersion else 0.0
+
+    def loss(tried: Floats) -> float:
+        shift, power = np.clip(tried, [-_MAX_SHIFT, 0.0], [_MAX_SHIFT, _MAX_POWER])
+        changed = link.copy()
+        if has_dispersion:
+            changed[:, 1] = reference + shift + power * (link[:, 1] - reference)
+        with np.errstate(all="ignore"):
+            losses = -distribution.logpdf(distribution.from_link(changed, shaped), unseen.y)
+        total = float((weight * np.minimum(np.nan_to_num(losses, nan=_LARGE, posinf=_LARGE), _LARGE)).sum())
+        outside = float(np.square(np.asarray(tried) - (shift, power)).sum())
+        return float(total + 0.5 * _PRIOR_ROWS * (power - 1.0) ** 2 + weight.sum() * outside)
+
+    if not has_dispersion:
+        return unseen.recalibration(shape=shape), loss(np.array([0.0, 1.0]))
+    options = {"initial_simplex": [[0.0, 1.0], [0.3, 1.0], [0.0, 0.7]], "xatol": 1e-3, "fatol": 1e-3}
+    found = minimize(loss, [0.0, 1.0], method="Nelder-Mead", options=options)
+    shift, power = (float(value) for value in np.clip(found.x, [-_MAX_SHIFT, 0.0], [_MAX_SHIFT, _MAX_POWER]))
+    return unseen.recalibration(reference, shift, power, shape), float(found.fun)
+
+
+def mean_square_slope(distribution: Distribution, parameters: Floats, weight: Floats) -> float:
+    """Return the mean of the squared slope of the distributions' means by their locations; 1 without a location."""
+    if distribution.link(parameters[:1]).shape[-1] == 0:
+        return 1.0
+    return float(np.average(_square_slope(distribution, parameters), weights=weight))
+
+
+def _link_variance(distribution: Distribution, parameters: Floats) -> Floats:
+    """Return the variance of each distribution on the scale of its location, by the slope of the mean."""
+    slope = _square_slope(distribution, parameters)
+    variance: Floats = distribution.variance(parameters) / np.maximum(slope, _TINY)
+    return variance
+
+
+def _square_slope(distribution: Distribution, parameters: Floats) -> Floats:
+    link = distribution.link(parameters)
+    moved = link.copy()
+    moved[..., 0] += _STEP
+    change = distribution.mean(distribution.from_link(moved, parameters)) - distribution.mean(parameters)
+    slope: Floats = np.square(change / _STEP)
+    return slope
