@@ -1,5 +1,6 @@
 """The GPU of CuPy: kernels compiled by NVRTC at first use and kept in CuPy's cache, and a CUDA graph per tree."""
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -23,9 +24,11 @@ class CupyBackend:
         """Find the GPU."""
         check_device()
         self._cupy = cupy()
-        attributes = self._cupy.cuda.Device().attributes
+        device = self._cupy.cuda.Device()
+        attributes = device.attributes
         self.limits = Limits(attributes["MultiProcessorCount"], attributes["MaxSharedMemoryPerBlockOptin"])
-        self._stream = self._cupy.cuda.Stream(non_blocking=True)
+        self._device = int(device.id)
+        self._stream = _stream(self._device)
         self._module: LibraryObject = None
         self._kernels: dict[str, LibraryObject] = {}
         self._asked: dict[str, int] = {}  # shared memory that blocks may have
@@ -37,7 +40,7 @@ class CupyBackend:
             f"EPIBOOST_SOURCES={fingerprint()}",
         )  # CuPy's cache does not see included files
         options = (*_OPTIONS, f"-I{folder()}", *(f"-D{macro}" for macro in macros))
-        self._module = self._cupy.RawModule(code=_SOURCE, options=options)
+        self._module = _module(self._device, options)
         self._kernels, self._asked = {}, {}
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> LibraryObject:
@@ -99,3 +102,17 @@ class CupyBackend:
         if launch.shared_bytes > self._asked.get(launch.kernel, _USUAL_SHARED_BYTES):
             kernel.max_dynamic_shared_size_bytes = self._asked[launch.kernel] = launch.shared_bytes
         return kernel
+
+
+@functools.cache
+def _stream(device: int) -> LibraryObject:
+    """Return the stream of a GPU: CuPy keeps freed memory for the stream that has used it."""
+    with cupy().cuda.Device(device):
+        return cupy().cuda.Stream(non_blocking=True)
+
+
+@functools.cache
+def _module(device: int, options: tuple[str, ...]) -> LibraryObject:
+    """Return the compiled kernels, loaded once per GPU."""
+    with cupy().cuda.Device(device):
+        return cupy().RawModule(code=_SOURCE, options=options)
