@@ -7,8 +7,10 @@ are readable with every kind of colour vision.
 
 from epiboost.plots.attribution import AttributionDisplay
 from epiboost.plots.calibration import CalibrationDisplay
+from epiboost.plots.density import DensityDisplay
 from epiboost.plots.domain import DomainDisplay
 from epiboost.plots.drift import DriftDisplay
+from epiboost.plots.fan import FanDisplay
 from epiboost.plots.heart import HeartDisplay
 from epiboost.plots.learning_curve import LearningCurveDisplay
 from epiboost.plots.maps import HeatMap, MapDisplay, border_segments
@@ -20,8 +22,10 @@ from epiboost.plots.uncertainty import UncertaintyDisplay
 __all__ = [
     "AttributionDisplay",
     "CalibrationDisplay",
+    "DensityDisplay",
     "DomainDisplay",
     "DriftDisplay",
+    "FanDisplay",
     "HeartDisplay",
     "HeatMap",
     "LearningCurveDisplay",

@@ -203,7 +203,7 @@ class CalibratedRegressor(RegressorMixin, NumberPredictions, BaseCalibrated):  #
         """Return the posterior with calibrated variances; see `EpiBoostRegressor.predict_posterior`.
 
         Its mean is that of the model. Data uncertainty is ``constant + a * data``, knowledge uncertainty is
-        ``b * knowledge``. Of another distribution than a Normal it is that of the model. Only the intervals of
+        ``b * knowledge``. Other distributions than Normals are left as they are. Only the intervals of
         `predict_interval` have a guarantee.
         """
         check_is_fitted(self, "scores_")
