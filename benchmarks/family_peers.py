@@ -105,7 +105,7 @@ def ngboost_families() -> dict[str, type]:
     named = {
         "normal": "Normal",
         "lognormal": "LogNormal",
-        "student": "T",
+        "student": "TFixedDf",  # with three degrees of freedom, which are the true ones
         "laplace": "Laplace",
         "gamma": "Gamma",
         "weibull": "Weibull",

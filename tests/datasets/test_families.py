@@ -6,7 +6,8 @@ from scipy import stats
 
 from epiboost import Posterior
 from epiboost._boosting.objectives import OBJECTIVES, number_families
-from epiboost.datasets import FAMILY_NAMES, make_family
+from epiboost.datasets import make_family
+from epiboost.datasets.families import FAMILY_NAMES
 
 
 def test_there_is_a_table_of_every_family():

@@ -1,6 +1,6 @@
 """Datasets: generated tables with known uncertainty, and the datasets of the paper."""
 
-from epiboost.datasets.families import FAMILY_NAMES, FamilyTable, make_family
+from epiboost.datasets.families import FamilyTable, make_family
 from epiboost.datasets.layouts import LAYOUTS, load
 from epiboost.datasets.registry import DamagedDataError, MissingDataError
 from epiboost.datasets.synthetic import (
@@ -17,7 +17,6 @@ NAMES = tuple(sorted(LAYOUTS))
 """Names of the paper's datasets, for `load`."""
 
 __all__ = [
-    "FAMILY_NAMES",
     "NAMES",
     "DamagedDataError",
     "FamilyTable",

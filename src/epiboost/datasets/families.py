@@ -83,7 +83,7 @@ def make_family(n_samples: int = 1000, *, distribution: str = "poisson", random_
     n_samples : int, default=1000
         Number of rows.
     distribution : str, default="poisson"
-        One of `FAMILY_NAMES`. "histogram" has two peaks, which no other family has.
+        One of the families of `EpiBoostRegressor`. "histogram" has two peaks, which no other family has.
     random_state : int, numpy.random.Generator or None, default=None
         Seed; the same int gives the same table.
 
