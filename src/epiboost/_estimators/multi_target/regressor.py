@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -127,6 +126,8 @@ class MultiTargetRegressor(RegressorMixin, SavedModel, BaseEstimator):  # type: 
 
     def score(self, X: Table, y: Table, sample_weight: Column = None) -> float:
         """Return R², averaged over targets."""
+        from sklearn.metrics import r2_score  # noqa: PLC0415 (slow to import)
+
         return float(r2_score(np.asarray(y), self.predict(X), sample_weight=sample_weight))
 
     @property
