@@ -6,7 +6,7 @@ import pytest
 from epiboost import Posterior
 from epiboost.decisions import Abstainer, DomainDetector, acquire
 from epiboost.decisions.acquisition import choose
-from tests.support.families import FAMILIES, family_model
+from tests.support.family_models import FAMILIES, family_model
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -7,7 +7,7 @@ import epiboost
 from epiboost import EpiBoostRegressor
 from epiboost._boosting.objectives import distribution_named
 from epiboost._estimators.distributional import ends_of, scores_of
-from tests.support.families import FAMILIES, SMALL, family_table
+from tests.support.family_models import FAMILIES, SMALL, family_table
 
 every_family = pytest.mark.parametrize("family", FAMILIES)
 COVERAGES = np.array([0.5, 0.8, 0.9])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from epiboost.explain import attribute
-from tests.support.families import FAMILIES, family_model
+from tests.support.family_models import FAMILIES, family_model
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from epiboost import Posterior, metrics
-from tests.support.families import FAMILIES, family_model
+from tests.support.family_models import FAMILIES, family_model
 
 STUDENT = Posterior(np.array([[[0.0, 1.0, 5.0]], [[3.0, 0.2, 5.0]]]), "student")
 POISSON = Posterior(np.array([[[3.0]], [[20.0]]]), "poisson")

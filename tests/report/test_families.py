@@ -4,7 +4,7 @@ import pytest
 
 from epiboost.metrics import crps_loss, negative_log_likelihood_loss
 from epiboost.report import report
-from tests.support.families import FAMILIES, family_model
+from tests.support.family_models import FAMILIES, family_model
 
 
 @pytest.mark.parametrize("family", FAMILIES)
