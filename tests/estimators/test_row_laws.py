@@ -10,7 +10,7 @@ from epiboost._boosting.objectives import Normal
 from epiboost._boosting.recipe import Recipe
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost._native import native
-from epiboost.engines.native.chains import ChainRecipe
+from epiboost.engines.native.chain_recipe import ChainRecipe
 from tests.support.compare import assert_same_trees, parameters_of
 from tests.support.laws import law, law_model, tables
 from tests.support.models import every_ensemble, every_task

@@ -6,7 +6,8 @@ import numpy as np
 
 from epiboost._boosting.objectives import Bernoulli, Categorical, Normal
 from epiboost._progress import no_progress
-from epiboost.engines.native.chains import ChainRecipe, ChainTable
+from epiboost.engines.native.chain_recipe import ChainRecipe
+from epiboost.engines.native.chains import ChainTable
 from epiboost.engines.native.training import train_here
 from tests.support.native_core import OBJECTIVES as STARTS
 from tests.support.native_core import small_table

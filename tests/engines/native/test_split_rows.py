@@ -9,7 +9,7 @@ from epiboost._boosting.objectives import Bernoulli, Categorical, Normal
 from epiboost._boosting.recipe import Recipe
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost.engines.native import split_rows as rule
-from epiboost.engines.native.chains import ChainRecipe
+from epiboost.engines.native.chain_recipe import ChainRecipe
 from epiboost.engines.native.split_rows import USUAL_ROWS, split_rows
 from tests.support.compare import assert_same_trees
 

@@ -9,7 +9,7 @@ from epiboost._boosting.objectives import Normal
 from epiboost._boosting.recipe import Recipe
 from epiboost._boosting.step_sizes import step_sizes
 from epiboost._native import native
-from epiboost.engines.native.chains import ChainRecipe
+from epiboost.engines.native.chain_recipe import ChainRecipe
 from tests.support.native_core import OBJECTIVES, recipe_of, small_table, train
 
 LISTS = {"constants", "start", "monotone", "interactions"}

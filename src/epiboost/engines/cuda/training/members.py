@@ -18,7 +18,7 @@ from epiboost.engines.cuda.training.rows import (
     structure_share,
 )
 from epiboost.engines.cuda.training.samples import DeviceSample
-from epiboost.engines.native.chains import ChainRecipe
+from epiboost.engines.native.chain_recipe import ChainRecipe
 
 _NO_SPLIT = 255
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epiboost._typing import AnyArray, Floats32
-from epiboost.engines.native.chains import ChainRecipe
+from epiboost.engines.native.chain_recipe import ChainRecipe
 
 _MAX_LEVEL = np.float32(126.0)
 _MAX_DRAWS = 64.0

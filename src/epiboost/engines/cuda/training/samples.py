@@ -9,7 +9,8 @@ from epiboost.engines.cuda.training.backend import Backend, Launch
 from epiboost.engines.cuda.training.layout import record
 from epiboost.engines.cuda.training.plan import padded
 from epiboost.engines.cuda.training.rows import RowWeights, count_draws, neighbour_weight, round_weights, total_weight
-from epiboost.engines.native.chains import ChainRecipe, SampleArrays
+from epiboost.engines.native.chain_recipe import ChainRecipe
+from epiboost.engines.native.chains import SampleArrays
 
 _UPLOAD_BYTES = 1 << 26  # of a table by rows that is on the device at once
 _TILE = 32  # rows and columns, as in table.cu

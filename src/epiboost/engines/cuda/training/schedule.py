@@ -6,7 +6,7 @@ import numpy as np
 
 from epiboost._typing import AnyArray
 from epiboost.engines.cuda.training.layout import structure
-from epiboost.engines.native.chains import ChainRecipe
+from epiboost.engines.native.chain_recipe import ChainRecipe
 
 _MIN_DECAY = 2.0**-20  # as in training/chain.hpp
 _LEAST_SCORE_NOISE = 2.0**-10  # as in training/random_strength.hpp
