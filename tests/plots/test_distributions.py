@@ -6,7 +6,7 @@ import pytest
 
 from epiboost import EpiBoostRegressor, Posterior
 from epiboost.plots import DensityDisplay, FanDisplay
-from tests.support.families import FAMILIES, family_model
+from tests.support.family_models import FAMILIES, family_model
 from tests.support.posteriors import CATEGORICAL
 
 
