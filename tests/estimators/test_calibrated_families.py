@@ -93,7 +93,7 @@ def test_fold_chains_guarantee_their_intervals(family, tmp_path):
         covered.append(((interval[..., 0] <= y[400:, None]) & (y[400:, None] <= interval[..., 1])).mean(axis=0))
     share = np.mean(covered, axis=0)
     assert (share > COVERAGES - 0.03).all()
-    assert (share < COVERAGES + (0.05 if family == "student" else 0.2)).all()
+    assert (share < COVERAGES + (0.05 if family == "student" else 0.25)).all()
     model.save(tmp_path / "model.epib")
     loaded = epiboost.load(tmp_path / "model.epib")
     np.testing.assert_array_equal(loaded.predict_interval(X[400:], COVERAGES, guarantee=True), interval)
