@@ -139,7 +139,7 @@ def test_libraries_learn_censored_durations_too(family, engine):
     X, _, y, median = table_of_durations(family, 600)
     model = fit(family, X, y, engine=engine)
     assert model.score(X, y) > 0.75
-    assert np.corrcoef(np.log(model.predict(X)), np.log(median))[0, 1] > 0.7
+    assert np.corrcoef(np.log(model.predict(X)), np.log(median))[0, 1] > 0.6
 
 
 def test_engines_of_one_loss_refuse_durations():

@@ -83,7 +83,7 @@ class GuardedObjective:
     def _own_gradient(self, raw: AnyArray, mean: AnyArray, decay: float) -> Floats:
         """Return the gradient of the first output of each row, without noise."""
         objective, y = self.chain.rows.objective, self.chain.rows.y
-        if objective.family in {"normal", "lognormal"}:
+        if objective.name in {"normal", "lognormal"}:
             return np.asarray(objective.start[0] + decay * mean - y)
         scores = objective.start + decay * raw.reshape(len(y), -1)
         return objective.gradient(scores, y)[:, 0]

@@ -38,12 +38,14 @@ struct CensoredLogNormal : Family<2, 2> {
         return {weight.lower - weight.upper, weight.lower * z.lower - weight.upper * z.upper};
     }
 
+    // A row that is not observed pulls the location past its bound, not towards it: its own influence hides no dispersion.
     // Divided by the Fisher information of an observed value, diag(1 / std^2, 2).
     EPIBOOST_DEVICE_INLINE static void gradient(const float* score, float location, const float* y, const float*,
                                                 float* gradient, float* noise_scale) {
         const float inverse_scale = exponential(-clamp(score[1], min_log_dispersion, max_log_dispersion));
-        gradient[0] = -slopes(y, score[0], inverse_scale).mean / inverse_scale;
-        gradient[1] = -0.5f * slopes(y, location, inverse_scale).log_scale;
+        const Slopes slope = slopes(y, score[0], inverse_scale);
+        gradient[0] = -slope.mean / inverse_scale;
+        gradient[1] = -0.5f * (y[0] == y[1] ? slopes(y, location, inverse_scale).log_scale : slope.log_scale);
         noise_scale[0] = 1.0f / inverse_scale;
         noise_scale[1] = 0.70710678f;
     }

@@ -51,14 +51,17 @@ struct CensoredWeibull : Family<2, 2> {
         return {at_lower - at_upper, (z.lower - shift) * at_lower - (z.upper - shift) * at_upper};
     }
 
+    // A row that is not observed pulls the location past its bound, not towards it: its own influence hides no dispersion.
     // Divided by the Fisher information of an observed value, diag(1 / s^2, pi^2 / 6).
     EPIBOOST_DEVICE_INLINE static void gradient(const float* score, float location, const float* y, const float*,
                                                 float* gradient, float* noise_scale) {
         const float log_scale = clamp(score[1], min_log_dispersion, Weibull::max_log_inverse_shape);
         const float scale = exponential(log_scale);
         const float inverse_scale = exponential(-log_scale);
-        gradient[0] = -scale * slopes(y, score[0], inverse_scale).location;
-        gradient[1] = -Weibull::inverse_trigamma * slopes(y, location, inverse_scale).log_scale;
+        const Slopes slope = slopes(y, score[0], inverse_scale);
+        const float of_scale = y[0] == y[1] ? slopes(y, location, inverse_scale).log_scale : slope.log_scale;
+        gradient[0] = -scale * slope.location;
+        gradient[1] = -Weibull::inverse_trigamma * of_scale;
         noise_scale[0] = scale;
         noise_scale[1] = 0.77969680f;  // root of 6 / pi^2
     }

@@ -76,5 +76,5 @@ def censored_mixture(objective: str, parameters: Floats, y: Floats) -> Floats:
     total = np.full(len(y), -np.inf)
     for member in parameters:
         np.logaddexp(total, log_likelihood(objective, distribution, member, y), out=total)
-    bounded: Floats = np.maximum(total - np.log(len(parameters)), -_LARGE)
-    return bounded
+    mixture: Floats = np.maximum(total - np.log(len(parameters)), -_LARGE)
+    return mixture
