@@ -91,7 +91,7 @@ def test_an_engine_without_such_a_method_trains_one_part_after_the_other():
     data, reports, engine = dataset_of("regression", X, y), [], NativeEngine(n_jobs=1)
 
     class Plain:
-        capabilities = NativeEngine.capabilities
+        capabilities = NativeEngine().capabilities
 
         def fit(self, data, specs, progress):
             return engine.fit(data, specs, progress)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -42,9 +41,18 @@ class NativeEngine:
     borders: Sequence[Sequence[float]] | None = field(default=None, repr=False)
     device: Device = field(default="cpu", repr=False)
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        partitions="bins", cluster=True, class_offset=True, sparse=True, device=True, compiled_families=True
-    )
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the engine can do; leaf-wise trees are trained on the processor, so none are chosen for ``"cuda"``."""
+        return Capabilities(
+            partitions="bins",
+            cluster=True,
+            class_offset=True,
+            sparse=True,
+            device=True,
+            compiled_families=True,
+            chooses_leaf_wise=self.device != "cuda",
+        )
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:
         """Train one chain per spec; specs must differ in their seeds only."""
