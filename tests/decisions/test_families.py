@@ -22,8 +22,13 @@ def test_rows_are_refused_flagged_and_acquired(family):
     assert len(set(chosen.tolist())) == 5
 
 
+@pytest.mark.parametrize(("scale", "second"), [(0.01, 2), (100.0, 1)])
+def test_a_noisy_label_leaves_the_same_disagreement_elsewhere(scale, second):
+    means = np.array([[-1.0, -1.0, 0.4], [1.0, 1.0, 0.4], [0.0, 0.0, -0.8]])  # the first two rows are alike
+    parameters = np.stack([means, np.full_like(means, scale), np.full_like(means, 5.0)], axis=2)
+    assert choose(Posterior(parameters, "student"), 2).tolist() == [0, second]
+
+
 def test_the_noise_of_counts_is_that_of_their_family():
     means = np.array([[1.0, 100.0], [3.0, 102.0]])  # the same disagreement, and less noise in the first row
     assert choose(Posterior(means[:, :, np.newaxis], "poisson"), 1, with_data=True).tolist() == [1]
-    noise = np.array([[[0.0, 1.0, 5.0], [0.0, 9.0, 5.0]], [[2.0, 1.0, 5.0], [2.0, 9.0, 5.0]]])
-    assert choose(Posterior(noise, "student"), 2, with_data=True).tolist()[0] == 1

@@ -6,8 +6,8 @@ The log ratio of two densities of a family changes slowly, so that its expectati
 >>> from epiboost._boosting.objectives import distribution_named
 >>> poisson = distribution_named("poisson")
 >>> information, pairwise = divergences_of_numbers(poisson, np.array([[[1.0]], [[3.0]]]))
->>> information.round(4), pairwise.round(4)  # half of (3 - 1) log(3) / 2
-(array([0.231]), array([0.5493]))
+>>> information.round(4), pairwise.round(4)  # (3 - 1) log(3) / 4
+(array([0.2118]), array([0.5493]))
 """
 
 import numpy as np

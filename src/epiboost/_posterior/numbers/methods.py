@@ -203,16 +203,11 @@ class NumberMethods:
         Parameters
         ----------
         function : callable
-            Takes an array of any shape and returns one value for each.
+            Takes an array of any shape and returns one finite value for each.
 
         Returns
         -------
         expectation : array of shape (samples,)
-
-        Raises
-        ------
-        ValueError
-            If the function returns another shape or infinite values.
 
         Examples
         --------
