@@ -98,3 +98,10 @@ def test_what_cannot_be_measured_is_refused(call, fault):
     y = events(np.arange(1.0, 11.0), np.arange(10) % 2 == 0)
     with pytest.raises(ValueError, match=fault):
         call(y)
+
+
+def test_events_after_the_last_of_the_times_need_no_weight():
+    y_train = np.array([(True, 1.0), (True, 2.0), (False, 3.0)], dtype=[("event", bool), ("time", float)])
+    y_true = np.array([(True, 1.5), (True, 5.0)], dtype=[("event", bool), ("time", float)])
+    losses = survival_brier_loss(y_true, [[0.5, 0.2], [1.0, 0.8]], [1.0, 2.0], y_train=y_train)
+    assert np.isfinite(losses).all()

@@ -5,6 +5,7 @@ import functools
 import shutil
 import subprocess
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,10 @@ class EmulatedGpu:
         self.descending = descending
         self.launches = 0
         self._library = None
+
+    def exclusive(self):
+        """Return a context: the emulator serves one training at a time."""
+        return nullcontext()
 
     def compile(self, definitions):
         self._library = library(definitions)

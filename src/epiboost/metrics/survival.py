@@ -6,6 +6,7 @@ need observed and right-censored durations, and the targets of the training rows
 
 import numpy as np
 import numpy.typing as npt
+from scipy.integrate import trapezoid
 
 from epiboost._inputs.durations import durations_of, right_censored
 from epiboost._posterior.survival_curves import check_times
@@ -120,7 +121,8 @@ def survival_brier_loss(y_true: Column, survival: npt.ArrayLike, times: npt.Arra
     ended = (time[:, np.newaxis] <= points) & event[:, np.newaxis]
     lasts = time[:, np.newaxis] > points
     of_row = np.ones(len(time))
-    of_row[event] = _positive(censoring(time[event]), time[event])
+    counts = event & (time <= points[-1])  # later events are not over at any of the times
+    of_row[counts] = _positive(censoring(time[counts]), time[counts])
     of_time = _positive(censoring(points), points)
     losses = ended * np.square(curves) / of_row[:, np.newaxis] + lasts * np.square(1.0 - curves) / of_time
     mean: Floats = losses.mean(axis=0)
@@ -149,7 +151,7 @@ def integrated_brier_loss(y_true: Column, survival: npt.ArrayLike, times: npt.Ar
         message = f"an integral over time needs at least {_MIN_TIMES} times, got {len(points)}"
         raise ValueError(message)
     losses = survival_brier_loss(y_true, survival, points, y_train=y_train)
-    return float(np.trapezoid(losses, points) / (points[-1] - points[0]))
+    return float(trapezoid(losses, points) / (points[-1] - points[0]))
 
 
 def _censoring(y_train: Column) -> KaplanMeier:

@@ -1,22 +1,15 @@
 """Objectives, one file per family: start value, gradient, distribution parameters and loss.
 
-objective      score                                      gradient
-=============  =========================================  =====================================================
-`Normal`       (mean, log std) of the standardised target (mean − y, ½ − ½ ((y − mean) / std)²): natural gradient
-`Bernoulli`    log-odds                                   p − y
-`Categorical`  one per class                              p − onehot(y)
-=============  =========================================  =====================================================
-
-Every other file is a family of distributions of numbers, a `NumberObjective` with its `Distribution`.
-=======
-===============  ===========================================  =========================================
+===============  ===========================================  ==============================================
 objective        scores                                       gradient
-===============  ===========================================  =========================================
+===============  ===========================================  ==============================================
 `Normal`         (mean, log std) of the standardised target   natural: (mean − y, ½ − ½ ((y − mean) / std)²)
 `Bernoulli`      log-odds                                     p − y
 `Categorical`    one per class                                p − onehot(y)
-other families   (location, log dispersion), or the location  natural; see their files
-===============  ===========================================  =========================================
+other families   (location, log dispersion), or the location  in the Fisher metric; see their files
+===============  ===========================================  ==============================================
+
+Every other file is a family of distributions of numbers, a `NumberObjective` with its `Distribution`.
 """
 
 from epiboost._boosting.objectives.base import Objective

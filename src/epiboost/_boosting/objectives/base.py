@@ -76,8 +76,8 @@ class Objective(abc.ABC):
         y : array of shape (n,)
             Encoded targets.
         correction : array of shape (n,), optional
-            Added to the residuals from which a Normal learns its standard deviation, see `variance_guard`. Other
-            families ignore it.
+            Added to the residuals from which a Normal learns its standard deviation, and another family its
+            dispersion, see `variance_guard`. Classes ignore it.
 
         Returns
         -------
@@ -93,7 +93,7 @@ class Objective(abc.ABC):
 
     @abc.abstractmethod
     def parameters(self, scores: Floats) -> Floats:
-        """Return mean and variance in the units of the target, or class probabilities: shape (n, 2) or (n, classes)."""
+        """Return the parameters of the distribution in the units of the target, shape (n, parameters)."""
 
     def of_core(self, outputs: Floats) -> Floats:
         """Return the parameters for what the native core predicts, shape (members, n, outputs).

@@ -47,6 +47,15 @@ class Distribution(abc.ABC):
         """Return the parameters with one of the `shapes`."""
         return parameters
 
+    @property
+    def jumps(self) -> Floats:
+        """Points at which densities jump, in ascending order; most families have none."""
+        return np.empty(0)
+
+    def nodes(self, parameters: Floats) -> tuple[Floats, Floats] | None:  # noqa: ARG002 (of other families)
+        """Return nodes and weights of expectations, (..., k) each; None where a function of the quantile is smooth."""
+        return None
+
     @classmethod
     def of(cls, settings: tuple[float, ...] = ()) -> Self:  # noqa: ARG003 (of other families)
         """Return the distribution with the settings of a model, see `NumberObjective.settings_for`."""

@@ -64,6 +64,9 @@ DISTRIBUTIONS: dict[str, type[Distribution]] = {
 """Distributions of numbers other than the Normal, by name."""
 
 
+_OWN = frozenset(OBJECTIVES)
+
+
 def distribution_named(name: str, settings: tuple[float, ...] = ()) -> Distribution:
     """Return the distribution of a family of numbers, or a ValueError if there is none of that name.
 
@@ -111,6 +114,9 @@ def register_family(objective: type[NumberObjective]) -> None:
 def unregister_family(name: str) -> None:
     """Forget a family that was registered; models of it can no longer be loaded, nor predict."""
     distribution_named(name)
+    if name in _OWN:
+        message = f"{name!r} is a family of this package; only families that were registered can be forgotten"
+        raise ValueError(message)
     OBJECTIVES.pop(name, None)
     DISTRIBUTIONS.pop(name, None)
 

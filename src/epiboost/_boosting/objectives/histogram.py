@@ -27,6 +27,7 @@ from epiboost._typing import AnyArray, Family, Floats
 
 _TEMPERATURES = (0.6, 0.75, 0.9, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0, 3.0)
 _MIN_SETTINGS = 3  # two scales and an edge
+_N_NODES, _N_TAIL_NODES = 5, 16  # per bin, and in each tail
 _ENOUGH = 1e-6  # by which a sum of probabilities may miss one
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -152,6 +153,28 @@ class HistogramDistribution(Distribution):
     def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (it is empty)
         """Return the parameters that are given."""
         return like
+
+    @property
+    def jumps(self) -> Floats:
+        """The edges."""
+        return self._edges
+
+    def nodes(self, parameters: Floats) -> tuple[Floats, Floats]:
+        """Return nodes in each bin and in the exponential tails, exact for polynomials, and their weights."""
+        inner, of_inner = np.polynomial.legendre.leggauss(_N_NODES)
+        tail, of_tail = np.polynomial.laguerre.laggauss(_N_TAIL_NODES)
+        edges, widths = self._edges, self._widths
+        middles = self._means[1:-1, np.newaxis] + 0.5 * widths[1:-1, np.newaxis] * inner
+        y = np.concatenate([edges[0] - widths[0] * tail, middles.ravel(), edges[-1] + widths[-1] * tail])
+        probability = parameters[..., np.newaxis]
+        within = (probability[..., 1:-1, :] * (0.5 * of_inner)).reshape(*parameters.shape[:-1], -1)
+        weights = np.concatenate([probability[..., 0, :] * of_tail, within, probability[..., -1, :] * of_tail], axis=-1)
+        return np.broadcast_to(y, weights.shape), weights
+
+    def entropy_within(self, bins: AnyArray) -> Floats:
+        """Return the entropy of the distribution inside each bin: the logarithm of its width, one more in a tail."""
+        entropy: Floats = self._entropies[bins]
+        return entropy
 
     def bins(self, y: Floats) -> AnyArray:
         """Return the bin of each number, of the shape of y."""
@@ -279,6 +302,10 @@ class Histogram(NumberObjective):
     def parameters(self, scores: Floats) -> Floats:
         """Return the probability of each bin, shape (n, bins)."""
         return self._classes.parameters(scores)
+
+    def loss_shift(self, y: Floats, weight: Floats) -> float:
+        """Return the mean entropy inside the bins of encoded targets, exact but for the tails."""
+        return float(np.average(self.distribution.entropy_within(y.astype(np.int64)), weights=weight))
 
     def of_core(self, outputs: Floats) -> Floats:
         """Return the probabilities that the native core predicts."""

@@ -53,7 +53,8 @@ def distributional_ends(
             middle = 0.5 * (inside + outside)
             enough = n_within(middle, upper=upper) >= needed
             inside, outside = np.where(enough, middle, inside), np.where(enough, outside, middle)
-        ends.append(inside)
+        unbounded = np.inf if upper else -np.inf
+        ends.append(np.where(n_within(high if upper else low, upper=upper) >= needed, inside, unbounded))
     lower_end, upper_end = ends
     if distribution.is_discrete:
         lower_end, upper_end = np.ceil(lower_end), np.floor(upper_end)

@@ -75,12 +75,13 @@ def _by_block(score_of: Score, distribution: Distribution, parameters: Floats, y
 
 
 def _of_counts(distribution: Distribution, parameters: Floats, y: Floats) -> Floats:
-    """Return the sum over counts of (F(x) − 1[x ≥ y])²."""
+    """Return the sum over counts k of the integral of (F(x) − 1[x ≥ y])² from k to k + 1."""
     lower, upper = _count_limits(distribution, parameters, y)
     counts = lower[:, np.newaxis] + np.arange(int((upper - lower).max()) + 1)
     below = number_mixture.cdf(distribution, parameters, counts)
     above = number_mixture.sf(distribution, parameters, counts)
-    score: Floats = np.square(np.where(counts < y[:, np.newaxis], below, above)).sum(axis=1)
+    before = np.clip(y[:, np.newaxis] - counts, 0.0, 1.0)  # part of the step from k that lies before y
+    score: Floats = (before * np.square(below) + (1.0 - before) * np.square(above)).sum(axis=1)
     return score
 
 
@@ -88,13 +89,18 @@ def _count_limits(distribution: Distribution, parameters: Floats, y: Floats) -> 
     """Return the smallest and the largest count of each sample that matter, y among them."""
     levels = np.array([_LEFT_OUT, 1.0 - _LEFT_OUT])
     ends = np.stack([distribution.quantile(member[:, np.newaxis], levels) for member in parameters])
-    return np.minimum(ends[:, :, 0].min(axis=0), y), np.maximum(ends[:, :, 1].max(axis=0), y)
+    return np.minimum(ends[:, :, 0].min(axis=0), np.floor(y)), np.maximum(ends[:, :, 1].max(axis=0), np.ceil(y))
 
 
 def _of_intervals(distribution: Distribution, parameters: Floats, y: Floats) -> Floats:
     """Return the integral between the quantiles of all members; the score of y outside them grows with its distance."""
     breaks = np.concatenate(
-        [y[:, np.newaxis], *(distribution.quantile(member[:, np.newaxis], _LEVELS) for member in parameters)], axis=1
+        [
+            y[:, np.newaxis],
+            np.broadcast_to(distribution.jumps, (len(y), len(distribution.jumps))),
+            *(distribution.quantile(member[:, np.newaxis], _LEVELS) for member in parameters),
+        ],
+        axis=1,
     )
     breaks.sort(axis=1)
     half = np.diff(breaks, axis=1)[:, :, np.newaxis] / 2

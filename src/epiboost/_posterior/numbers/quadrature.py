@@ -9,6 +9,8 @@ size in the bulk; a kink costs up to 1e-4 standard deviations times the change o
 height. Values beyond the probabilities 1e-15 and 1 − 1e-15 are left out, so expectations that heavy tails decide, or
 that are infinite, come out too small.
 
+A family whose density jumps has nodes of its own, see `Distribution.nodes`.
+
 >>> nodes, weights = normal_nodes()
 >>> float((weights * nodes**2).sum().round(9))
 1.0
@@ -77,6 +79,10 @@ def nodes_of(distribution: Distribution, member: Floats) -> Iterator[tuple[slice
         if width <= _MAX_COUNTS:
             yield from _counts(distribution, member, ends[:, 0], int(width))
             return
+    own = distribution.nodes(member)
+    if own is not None:
+        yield slice(None), *own
+        return
     places, weights = normal_nodes()
     levels = ndtr(places)
     size = max(1, _BLOCK_ELEMENTS // len(places))

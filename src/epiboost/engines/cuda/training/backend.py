@@ -1,6 +1,7 @@
 """What training asks of a device: memory, launches of kernels, and a tree's launches recorded to be repeated."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -106,6 +107,9 @@ class Backend(Protocol):
     """A device."""
 
     limits: Limits
+
+    def exclusive(self) -> AbstractContextManager[object]:
+        """Return a context in which one training has the device."""
 
     def compile(self, definitions: Definitions) -> None:
         """Compile the kernels that are launched from now on."""

@@ -1,7 +1,10 @@
 """The GPU of CuPy: kernels compiled by NVRTC at first use and kept in CuPy's cache, and a CUDA graph per tree."""
 
+import collections
 import functools
+import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -15,6 +18,9 @@ from epiboost.engines.cuda.training.layout import Record
 _OPTIONS = ("-std=c++20", "--fmad=false", "-default-device")  # rounded as on the CPU; functions are for the device
 _SOURCE = '#include "cuda/training.cu"\n'
 _USUAL_SHARED_BYTES = 40 * 1024  # a block that wants more than 48 kB, with what kernels declare, must ask for it
+
+
+_LOCKS: dict[int, threading.Lock] = collections.defaultdict(threading.Lock)
 
 
 class CupyBackend:
@@ -32,6 +38,10 @@ class CupyBackend:
         self._module: LibraryObject = None
         self._kernels: dict[str, LibraryObject] = {}
         self._asked: dict[str, int] = {}  # shared memory that blocks may have
+
+    def exclusive(self) -> AbstractContextManager[object]:
+        """Return a lock: all trainings of a process on one GPU share its stream, and take turns."""
+        return _LOCKS[self._device]
 
     def compile(self, definitions: Definitions) -> None:
         """Compile the kernels that are launched from now on."""
@@ -80,8 +90,10 @@ class CupyBackend:
         """Return a function that repeats the launches of ``work`` as a CUDA graph."""
         with self._stream:
             self._stream.begin_capture()
-            work()
-            graph = self._stream.end_capture()
+            try:
+                work()
+            finally:
+                graph = self._stream.end_capture()
         return lambda: graph.launch(self._stream)
 
     def mark(self) -> Callable[[], None]:

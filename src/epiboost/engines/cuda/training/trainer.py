@@ -48,7 +48,7 @@ def unsupported(table: ChainTable) -> str | None:
     if recipe.leaves:
         return "max_leaves"
     if any(recipe.monotone):
-        return "monotone_constraints"
+        return "monotonic_constraints"
     if recipe.objective >= _OBJECTIVES:
         return "distribution"
     return "max_depth" if recipe.depth > _MAX_DEPTH else None
@@ -92,7 +92,8 @@ def train_on_gpu(
         from epiboost.engines.cuda.training.cupy_backend import CupyBackend  # noqa: PLC0415 (imports CuPy)
 
         backend = CupyBackend()
-    return _Training(backend, tables, progress, rounds).run()
+    with backend.exclusive():
+        return _Training(backend, tables, progress, rounds).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +138,7 @@ class _Training:
             with_rows = self._upload(group)
             parts.append(_Group(self, with_rows, group.start).train())
             self.done += len(group) * self.trees
+            del with_rows  # before those of the next group are copied
         self.progress(self.total, self.total)
         together = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
         ends = np.cumsum(self.sizes)[:-1]
