@@ -339,6 +339,9 @@ def family_gradients(
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
     Annotated[NDArray[numpy.float64], dict(shape=(None,))],
 ]: ...
+def normal_hazards(
+    x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
 def special_functions(
     x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...

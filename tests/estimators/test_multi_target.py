@@ -110,7 +110,9 @@ def test_an_estimator_of_another_kind_is_refused(table):
 
 
 def test_a_regressor_of_one_target_names_the_one_of_several(table):
-    with pytest.raises(ValueError, match="y has 2 columns; for several targets there is MultiTargetRegressor"):
+    with pytest.raises(
+        ValueError, match=r"shape \(200, 2\) instead; for several targets there is MultiTargetRegressor"
+    ):
         EpiBoostRegressor().fit(*table)
 
 

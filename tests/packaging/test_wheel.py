@@ -20,7 +20,8 @@ MODULES = {"_native_portable"} | (
 )
 MEGABYTE = 1_000_000
 COMPILERS = ["c++", "cc", "clang", "cmake", "g++", "gcc", "ninja"]
-WITHOUT_SMOKE = {"all", "deep"}  # the union of the others; torch, which is not installed
+KERNELS = {".hpp", ".cuh", ".cu"}  # sources that a GPU compiles
+WITHOUT_SMOKE = {"all", "cuda", "deep"}  # the union of the others; CuPy and torch, which are not installed
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_a_wheel_holds_the_package_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"epiboost"}
     endings = {Path(name).suffix for name in names if ".dist-info" not in name}
-    assert endings <= {".py", ".pyi", ".typed", ".so", ".txt", ".csv", ".js", ".css", ".j2"} | {""}
+    assert endings <= {".py", ".pyi", ".typed", ".so", ".txt", ".csv", ".js", ".css", ".j2", *KERNELS, ""}
 
 
 def test_a_wheel_has_a_module_for_each_instruction_set(wheel):

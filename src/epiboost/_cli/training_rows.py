@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from epiboost._cli.tables.formats import TableKind
 from epiboost._cli.tables.reading import read_content, read_table
 from epiboost._cli.tables.selection import column, did_you_mean, select_columns, to_numpy
@@ -127,6 +125,8 @@ def _values(table: "pa.Table", name: str | None, *, source: Path) -> "AnyArray |
 
 def _events(values: "AnyArray | None", name: str) -> "AnyArray":
     """Return a column of true and false, or of 1 and 0, as booleans."""
+    import numpy as np  # noqa: PLC0415 (slow to import)
+
     found = np.asarray(values)
     if found.dtype.kind != "b" and not (found.dtype.kind in "iuf" and np.isin(found, (0, 1)).all()):
         message = f"--event must name a column of true and false, or of 1 and 0, without gaps; {name!r} is none"
@@ -140,6 +140,8 @@ def _with_event(y: "AnyArray", event: "AnyArray | None") -> "AnyArray":
     if y.dtype.kind not in "iuf":
         message = "with --event, the target must be a column of numbers: the durations"
         raise ValueError(message)
+    import numpy as np  # noqa: PLC0415 (slow to import)
+
     target = np.empty(len(y), dtype=[("event", bool), ("time", np.float64)])
     target["event"], target["time"] = event, y
     return target

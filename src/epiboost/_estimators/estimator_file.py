@@ -69,7 +69,9 @@ def _require_parameters_of_fit(model: BaseEstimator) -> None:
 
 def parameters_of(header: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the estimator in a file."""
-    parameters = {**header["parameters"], "device": "cpu"}  # a model that was trained on a GPU needs none
+    parameters = dict(header["parameters"])
+    if "device" in parameters:
+        parameters["device"] = "cpu"  # a model that was trained on a GPU needs none
     n_jobs = parameters.get("n_jobs")
     if type(n_jobs) is int and n_jobs > 0:  # the file may come from a larger machine, or from a stranger
         parameters["n_jobs"] = min(n_jobs, thread_count(None))

@@ -1,5 +1,6 @@
 """The target of a regressor for the family of distributions that it was asked for.
 
+>>> import numpy as np
 >>> numbers_of("poisson", np.array([0.0, 3.0]), np.ones(2)).n_outputs
 1
 """

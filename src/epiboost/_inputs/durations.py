@@ -20,6 +20,7 @@ _FORMS = (
     "or of shape (n,) of observed times"
 )
 _N_BOUNDS = 2
+_FEW_ENDS = 3  # different upper bounds of durations that are known to lie in one of two intervals
 
 
 def durations_of(y: Column) -> Floats:
@@ -49,9 +50,22 @@ def durations_of(y: Column) -> Floats:
             message = f"{_FORMS}; got shape {values.shape}"
             raise ValueError(message)
         numbers = _numbers(values, "bounds" if values.ndim == _N_BOUNDS else "times")
+        _refuse_events_as_bounds(numbers)
         bounds = numbers if numbers.ndim == _N_BOUNDS else np.stack([numbers, numbers], axis=1)
     _check_bounds(bounds)
     return np.maximum(bounds, 0.0)
+
+
+def _refuse_events_as_bounds(numbers: Floats) -> None:
+    """Raise a ValueError for an array of zeros and ones beside times, which would be read as bounds."""
+    if numbers.ndim != _N_BOUNDS or not np.isin(numbers[:, 0], (0.0, 1.0)).all():
+        return
+    if len(np.unique(numbers[:, 1])) > _FEW_ENDS:
+        message = (
+            "the first column of y holds only 0 and 1, as events do, but would be read as lower bounds; give events as "
+            "bool: a structured array or a frame of an event and a time"
+        )
+        raise ValueError(message)
 
 
 def right_censored(bounds: Floats) -> tuple[AnyArray, Floats]:

@@ -134,7 +134,10 @@ class Numbers(Target):
             message = f"y must hold numbers; {error}. Labels are for EpiBoostClassifier"
             raise ValueError(message) from error
         if values.ndim == _TABLE_AXES and values.shape[1] > 1:
-            message = f"y has {values.shape[1]} columns; for several targets there is MultiTargetRegressor"
+            message = (
+                f"y should be a 1d array, got an array of shape {values.shape} instead; for several targets there is "
+                "MultiTargetRegressor"
+            )
             raise ValueError(message)
         return np.asarray(column_or_1d(values, warn=True), dtype=np.float64)
 

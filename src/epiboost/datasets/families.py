@@ -96,7 +96,7 @@ def make_family(n_samples: int = 1000, *, distribution: str = "poisson", random_
     >>> from epiboost.datasets import make_family
     >>> table = make_family(4, distribution="poisson", random_state=0)
     >>> table.X.shape, table.y.tolist()
-    ((4, 5), [3.0, 6.0, 9.0, 7.0])
+    ((4, 5), [0.0, 0.0, 3.0, 9.0])
     """
     if distribution not in _FAMILIES:
         message = f"distribution must be one of {', '.join(map(repr, FAMILY_NAMES))}; got {distribution!r}"

@@ -147,7 +147,7 @@ class TestMemory:
 class TestUnsupported:
     @pytest.mark.parametrize(
         ("options", "parameter"),
-        [({"leaves": 15}, "max_leaves"), ({"monotone": (1, 0, 0, 0)}, "monotone_constraints")],
+        [({"leaves": 15}, "max_leaves"), ({"monotone": (1, 0, 0, 0)}, "monotonic_constraints")],
     )
     def test_what_kernels_lack_is_refused_by_name(self, options, parameter):
         table = chain_table(**options)

@@ -33,7 +33,7 @@ _BELOW_ONE = 1.0 - float(np.finfo(np.float64).epsneg)
 class BetaDistribution(Distribution):
     """Mean and precision.
 
-    >>> BetaDistribution().variance(np.array([0.5, 4.0]))
+    >>> float(BetaDistribution().variance(np.array([0.5, 4.0])))
     0.05
     """
 

@@ -44,7 +44,7 @@ class HistogramDistribution(Distribution):
     Examples
     --------
     >>> distribution = HistogramDistribution.of((1.0, 1.0, 0.0, 2.0))
-    >>> distribution.mean(np.array([0.25, 0.5, 0.25])).round(6)
+    >>> float(distribution.mean(np.array([0.25, 0.5, 0.25])).round(6))
     1.0
     """
 

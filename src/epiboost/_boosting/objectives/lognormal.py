@@ -22,6 +22,7 @@ from epiboost._boosting.objectives.number_objective import NumberObjective
 from epiboost._typing import Family, Floats
 
 _LOGARITHM = NormalDistribution()
+_MAX_SPREADS = 2.0  # standard deviation of a row, in those of all rows
 _MAX_LOG = 700.0  # its exponential is finite
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -166,11 +167,16 @@ class LogNormal(NumberObjective):
 
     def parameters(self, scores: Floats) -> Floats:
         """Return mean and variance of the logarithm, shape (n, 2)."""
-        return self._normal.parameters(scores)
+        return self._bounded(self._normal.parameters(scores))
 
     def of_core(self, outputs: Floats) -> Floats:
         """Return what the native core predicts, which is mean and variance already."""
-        return outputs
+        return self._bounded(outputs)
+
+    def _bounded(self, parameters: Floats) -> Floats:
+        """Return parameters of at most the variance that a row may have, with whose exponential the mean grows."""
+        parameters[..., 1] = np.minimum(parameters[..., 1], (_MAX_SPREADS * self.scale) ** 2)
+        return parameters
 
     def loss_shift(self, y: Floats, weight: Floats) -> float:
         """Return the log scale and the mean logarithm: the core measures the loss of the standardised logarithm."""

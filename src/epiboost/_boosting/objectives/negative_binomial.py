@@ -36,7 +36,7 @@ _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(160)
 class NegativeBinomialDistribution(Distribution):
     """Mean and dispersion α.
 
-    >>> NegativeBinomialDistribution().variance(np.array([10.0, 0.5]))
+    >>> float(NegativeBinomialDistribution().variance(np.array([10.0, 0.5])))
     60.0
     """
 

@@ -28,6 +28,7 @@ _SHIFT = 1.0 - float(np.euler_gamma)
 _INVERSE_TRIGAMMA = 6.0 / np.pi**2
 _SMALL = 1e-3  # inverse shape, for a series of the variance
 _TINY = float(np.finfo(np.float64).tiny)
+_LOG_MAX_SPREADS = float(np.log(2.0))  # inverse shape of a row, in those of all rows
 _MAX_LOG = 700.0  # its exponential is finite
 
 
@@ -203,7 +204,8 @@ class Weibull(NumberObjective):
 
     def parameters(self, scores: Floats) -> Floats:
         """Return scale and shape in the units of the target, shape (n, 2)."""
-        inverse_shape = np.exp(_log_inverse_shape(scores))
+        most = self.log_inverse_shape + _LOG_MAX_SPREADS  # the mean grows with the factorial of the inverse shape
+        inverse_shape = np.exp(np.minimum(_log_inverse_shape(scores), most))
         log_scale = self.log_location + scores[:, 0] - _SHIFT * inverse_shape
         return np.stack([np.exp(np.clip(log_scale, -_MAX_LOG, _MAX_LOG)), 1.0 / inverse_shape], axis=1)
 

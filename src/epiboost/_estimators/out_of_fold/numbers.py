@@ -1,9 +1,11 @@
 """Recalibration of any family of distributions of numbers, on the scale of its link (location, log dispersion).
 
-The log dispersion of a chain is replaced by ``reference + shift + power * (log dispersion - reference)``, fitted by
-likelihood to rows that the chain has not seen, and a number of the family that all rows share (degrees of freedom) is
-chosen in the same way. As for a Normal, the excess error of a single chain is taken off, and the differences between
-members are multiplied so that their variance is that between models on other rows.
+A number is added to the location, since a mean that is fitted on a logarithmic scale errs to one side at rows that
+were not seen. The log dispersion of a chain is replaced by
+``reference + shift + power * (log dispersion - reference)``. Both are fitted by likelihood to rows that the chain has
+not seen, and a number of the family that all rows share (degrees of freedom) is chosen in the same way. As for a
+Normal, the excess error of a single chain is taken off, and the differences between members are multiplied so that
+their variance is that between models on other rows.
 """
 
 from collections.abc import Mapping
@@ -21,11 +23,13 @@ from epiboost._typing import Floats, Integers, LibraryObject
 
 _PRIOR_ROWS = 10.0  # weight of the prior that keeps the power near one
 _MAX_SHIFT = 6.0
+_MAX_MOVE = 2.0  # standard deviations
 _MAX_POWER = 2.0
 _MAX_KNOWLEDGE_SHARE = 0.5  # of the variance on the scale of the link, on average over rows
 _MAX_EXCESS_SHARE = 0.5
 _KNOWN_SHARE = 0.75  # of knowledge: it is known up to a factor of two, and intervals should rather be too wide
 _ENOUGH_ROWS = 50_000  # more change the third digit
+_STEP = 0.2  # of a derivative of the loss, in standard deviations
 _LARGE = 1e6  # a loss that no row exceeds, so that one row does not decide
 _NO_LIMIT = 1e300
 _TINY = float(np.finfo(np.float64).tiny)
@@ -42,6 +46,8 @@ class NumberRecalibration(Recalibration):
         Numbers of the family, see `NumberObjective.settings_for`.
     reference, shift, power : float
         See the module.
+    move : float
+        Added to the location.
     shape : float or None
         The number of the family that all rows share; None for families without one.
     knowledge : float
@@ -51,7 +57,7 @@ class NumberRecalibration(Recalibration):
 
     Examples
     --------
-    >>> recalibration = NumberRecalibration("poisson", (), 0.0, 0.0, 1.0, None, 4.0, 1e9)
+    >>> recalibration = NumberRecalibration("poisson", (), 0.0, 0.0, 1.0, 0.0, None, 4.0, 1e9)
     >>> np.log(recalibration.apply(np.exp([[[1.0]], [[3.0]]]))).round(3).ravel()
     array([0., 4.])
     """
@@ -61,6 +67,7 @@ class NumberRecalibration(Recalibration):
     reference: float
     shift: float
     power: float
+    move: float
     shape: float | None
     knowledge: float
     limit: float
@@ -71,7 +78,7 @@ class NumberRecalibration(Recalibration):
         return distribution_named(self.family, self.settings)
 
     def apply(self, parameters: Floats, *, threads: int = 1) -> Floats:  # noqa: ARG002 (NumPy has its own)
-        """Return the recalibrated parameters, shape (members, n, outputs); the mean location over members stays."""
+        """Return the recalibrated parameters, shape (members, n, outputs)."""
         distribution = self.distribution
         shaped = self._with_shape(parameters)
         link = distribution.link(shaped)
@@ -80,12 +87,16 @@ class NumberRecalibration(Recalibration):
         center = link[..., 0].mean(axis=0)
         apart = link[..., 0] - center
         variance = np.square(apart).mean(axis=0)
-        link[..., 0] = center + apart * np.sqrt(self.knowledge / (1.0 + self.knowledge * variance / self.limit))
+        link[..., 0] = (
+            center + self.move + apart * np.sqrt(self.knowledge / (1.0 + self.knowledge * variance / self.limit))
+        )
         return self._with_dispersion(link, parameters)
 
     def of_chain(self, parameters: Floats, shift: float) -> Floats:
         """Return the parameters of one chain, shape (n, outputs), with another shift and the same power and shape."""
         link = self.distribution.link(self._with_shape(parameters))
+        if link.shape[-1]:
+            link[..., 0] += self.move
         return self._with_dispersion(link, parameters, shift)
 
     def uncertainty(self, parameters: Floats, *, index: LibraryObject = None, threads: int = 1) -> Uncertainty:
@@ -104,14 +115,14 @@ class NumberRecalibration(Recalibration):
 
     def to_header(self) -> dict[str, Any]:
         """Return the family and the numbers for a JSON header."""
-        numbers = ("reference", "shift", "power", "knowledge", "limit")
+        numbers = ("reference", "shift", "power", "move", "knowledge", "limit")
         header: dict[str, Any] = {name: float(getattr(self, name)) for name in numbers}
         return {**header, "family": self.family, "settings": list(self.settings), "shape": self.shape}
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> Self:
         """Return what `to_header` described; a ValueError if the numbers are not possible."""
-        numbers = {name: float(header[name]) for name in ("reference", "shift", "power", "knowledge", "limit")}
+        numbers = {name: float(header[name]) for name in ("reference", "shift", "power", "move", "knowledge", "limit")}
         settings = tuple(float(value) for value in header["settings"])
         shape = None if header["shape"] is None else float(header["shape"])
         require_facts({"the recalibration must be finite": bool(np.isfinite([*numbers.values(), *settings]).all())})
@@ -167,11 +178,19 @@ class UnseenTargets:
         return replace(self, y=self.y[rows], weight=self.weight[rows], predicted=self.predicted[rows])
 
     def recalibration(
-        self, reference: float = 0.0, shift: float = 0.0, power: float = 1.0, shape: float | None = None
+        self, shape: float | None, reference: float = 0.0, *, move: float = 0.0, shift: float = 0.0, power: float = 1.0
     ) -> NumberRecalibration:
         """Return a recalibration that leaves knowledge as it is."""
         return NumberRecalibration(
-            self.distribution.name, self.settings, reference, shift, power, shape, 1.0, _NO_LIMIT
+            family=self.distribution.name,
+            settings=self.settings,
+            reference=reference,
+            shift=shift,
+            power=power,
+            move=move,
+            shape=shape,
+            knowledge=1.0,
+            limit=_NO_LIMIT,
         )
 
 
@@ -200,7 +219,34 @@ def fit_numbers(unseen: UnseenTargets, share: float, disagreement: Disagreement)
     kept = without_excess - _KNOWN_SHARE * factor * disagreement.seeds / noise
     spread = float(np.average(np.square(link[:, 0] - np.average(link[:, 0], weights=weight)), weights=weight))
     shift = own.shift + 0.5 * float(np.log(kept))
-    return replace(own, shift=shift, knowledge=factor, limit=max(spread + noise, _TINY)), of_chains
+    move = _move_of_ensemble(unseen.some(), own, min(disagreement.excess(share), _MAX_EXCESS_SHARE * noise))
+    limit = max(spread + noise, _TINY)
+    return replace(own, move=move, shift=shift, knowledge=factor, limit=limit), of_chains
+
+
+def _move_of_ensemble(unseen: UnseenTargets, own: NumberRecalibration, excess: float) -> float:
+    """Return what an ensemble must be moved by, whose location has less variance than that of a chain, by the excess.
+
+    Where the loss L is not symmetric in the location, an error of variance v moves the best location by −v L‴ / 2 L″.
+    """
+    distribution, weight = unseen.distribution, unseen.weight
+    chains = own.of_chain(unseen.predicted, own.shift)
+    link = distribution.link(chains)
+    step = _STEP * float(np.sqrt(np.average(distribution.link_variance(chains), weights=weight)))
+
+    def loss(steps: int) -> float:
+        moved = link.copy()
+        moved[:, 0] += steps * step
+        with np.errstate(all="ignore"):
+            return _total(-unseen.log_likelihood(distribution.from_link(moved, chains)), weight)
+
+    below, lower, here, upper, above = (loss(steps) for steps in (-2, -1, 0, 1, 2))
+    second = (upper - 2.0 * here + lower) / step**2
+    third = (above - 2.0 * upper + 2.0 * lower - below) / (2.0 * step**3)
+    if not (second > 0.0 and np.isfinite(third)):
+        return own.move
+    move = own.move + 0.5 * excess * third / second
+    return float(np.clip(move, min(own.move, 0.0), max(own.move, 0.0)))
 
 
 def most_likely(unseen: UnseenTargets) -> NumberRecalibration:
@@ -210,32 +256,49 @@ def most_likely(unseen: UnseenTargets) -> NumberRecalibration:
 
 
 def _fit(unseen: UnseenTargets, shape: float | None) -> tuple[NumberRecalibration, float]:
-    """Return shift and power of the most likely dispersions with a shape, without knowledge, and their loss."""
+    """Return move, shift and power of the most likely parameters with a shape, without knowledge, and their loss."""
     from scipy.optimize import minimize  # noqa: PLC0415 (slow to import)
 
     distribution, weight = unseen.distribution, unseen.weight
     shaped = unseen.predicted if shape is None else distribution.with_shape(unseen.predicted, shape)
     link = distribution.link(shaped)
+    if link.shape[-1] == 0:
+        return unseen.recalibration(shape), _total(-unseen.log_likelihood(shaped), weight)
     has_dispersion = link.shape[-1] > 1
     reference = float(np.average(link[:, 1], weights=weight)) if has_dispersion else 0.0
+    unit = float(np.sqrt(np.average(distribution.link_variance(shaped), weights=weight)))
+    unit = unit if 0.0 < unit < _LARGE else 1.0
+    low, high = np.array([-_MAX_MOVE, -_MAX_SHIFT, 0.0]), np.array([_MAX_MOVE, _MAX_SHIFT, _MAX_POWER])
+    start = np.array([0.0, 0.0, 1.0])
+    steps = np.array([[0.1, 0.0, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, -0.3]])
+    used = slice(None) if has_dispersion else slice(0, 1)
 
     def loss(tried: Floats) -> float:
-        shift, power = np.clip(tried, [-_MAX_SHIFT, 0.0], [_MAX_SHIFT, _MAX_POWER])
+        asked = start.copy()
+        asked[used] = tried
+        move, shift, power = bounded = np.clip(asked, low, high)
         changed = link.copy()
+        changed[:, 0] += unit * move
         if has_dispersion:
             changed[:, 1] = reference + shift + power * (link[:, 1] - reference)
         with np.errstate(all="ignore"):
             losses = -unseen.log_likelihood(distribution.from_link(changed, shaped))
-        total = float((weight * np.minimum(np.nan_to_num(losses, nan=_LARGE, posinf=_LARGE), _LARGE)).sum())
-        outside = float(np.square(np.asarray(tried) - (shift, power)).sum())
-        return float(total + 0.5 * _PRIOR_ROWS * (power - 1.0) ** 2 + weight.sum() * outside)
+        outside = float(np.square(asked - bounded).sum())
+        prior = 0.5 * _PRIOR_ROWS * float(power - 1.0) ** 2
+        return _total(losses, weight) + prior + float(weight.sum()) * outside
 
-    if not has_dispersion:
-        return unseen.recalibration(shape=shape), loss(np.array([0.0, 1.0]))
-    options = {"initial_simplex": [[0.0, 1.0], [0.3, 1.0], [0.0, 0.7]], "xatol": 1e-3, "fatol": 1e-3}
-    found = minimize(loss, [0.0, 1.0], method="Nelder-Mead", options=options)
-    shift, power = (float(value) for value in np.clip(found.x, [-_MAX_SHIFT, 0.0], [_MAX_SHIFT, _MAX_POWER]))
-    return unseen.recalibration(reference, shift, power, shape), float(found.fun)
+    simplex = np.concatenate([[start[used]], (start + steps)[used, used]])
+    options = {"initial_simplex": simplex, "xatol": 1e-3, "fatol": 1e-3}
+    found = minimize(loss, start[used], method="Nelder-Mead", options=options)
+    best = start.copy()
+    best[used] = found.x
+    move, shift, power = (float(value) for value in np.clip(best, low, high))
+    return unseen.recalibration(shape, reference, move=unit * move, shift=shift, power=power), float(found.fun)
+
+
+def _total(losses: Floats, weight: Floats) -> float:
+    """Return the weighted sum of losses, of which no row decides."""
+    return float((weight * np.minimum(np.nan_to_num(losses, nan=_LARGE, posinf=_LARGE), _LARGE)).sum())
 
 
 def mean_square_slope(distribution: Distribution, parameters: Floats, weight: Floats) -> float:

@@ -6,6 +6,8 @@
 (array([0.5]), array([0.5]))
 """
 
+import numpy as np
+
 from epiboost._boosting.objectives import Distribution
 from epiboost._posterior import number_mixture
 from epiboost._posterior.mixture import mixture_cdf, mixture_logpdf, mixture_quantile, mixture_sf
@@ -16,21 +18,21 @@ def cdf(distribution: Distribution | None, parameters: Floats, y: Floats) -> Flo
     """Return the distribution function at y, of shape (samples,) or (samples, k); None is the Normal."""
     if distribution is None:
         return mixture_cdf(parameters, y)
-    return number_mixture.cdf(distribution, parameters, y)
+    return _missing_as(y, number_mixture.cdf(distribution, parameters, y))
 
 
 def sf(distribution: Distribution | None, parameters: Floats, y: Floats) -> Floats:
     """Return the probability of more than y, of shape (samples,) or (samples, k)."""
     if distribution is None:
         return mixture_sf(parameters, y)
-    return number_mixture.sf(distribution, parameters, y)
+    return _missing_as(y, number_mixture.sf(distribution, parameters, y))
 
 
 def logpdf(distribution: Distribution | None, parameters: Floats, y: Floats) -> Floats:
     """Return the logarithm of the density or the probability at y, of shape (samples,) or (samples, k)."""
     if distribution is None:
         return mixture_logpdf(parameters, y)
-    return number_mixture.logpdf(distribution, parameters, y)
+    return _missing_as(y, number_mixture.logpdf(distribution, parameters, y))
 
 
 def quantile(distribution: Distribution | None, parameters: Floats, q: Floats) -> Floats:
@@ -38,3 +40,8 @@ def quantile(distribution: Distribution | None, parameters: Floats, q: Floats) -
     if distribution is None:
         return mixture_quantile(parameters, q)
     return number_mixture.quantile(distribution, parameters, q)
+
+
+def _missing_as(y: Floats, found: Floats) -> Floats:
+    """Return what was found, and NaN where y is missing."""
+    return np.where(np.isnan(y), np.nan, found) if np.isnan(y).any() else found

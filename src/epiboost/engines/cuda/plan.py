@@ -97,7 +97,7 @@ def chunk_rows(rows: int, row_bytes: int, columns: int, table_bytes: int, free: 
     Examples
     --------
     >>> chunk_rows(1_000_000, row_bytes=700, columns=28, table_bytes=224, free=8 << 30)
-    74752
+    149504
     """
     check_fits(2 * PADDING * (row_bytes + table_bytes), free, f"predictions of {PADDING} rows at a time")
     most = min(_CHUNK_BYTES, free // 2) // (row_bytes + table_bytes)

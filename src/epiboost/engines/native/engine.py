@@ -155,7 +155,7 @@ class NativeEngine:
         """Train the chains of all tables on the cluster, on the GPU or here; the list is emptied."""
         shifts, threads = [table.loss_shift() for table in tables], thread_count(self.n_jobs)
         if self.n_jobs == ON_CLUSTER:
-            trained = train_on_cluster(tables, progress)
+            trained = train_on_cluster(tables, progress=progress)
         else:
             on_device = train_on_device(tables, threads, progress, rounds, device=self.device)
             trained = train_here(tables, threads, progress, rounds) if on_device is None else on_device
