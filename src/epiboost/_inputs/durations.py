@@ -58,7 +58,7 @@ def durations_of(y: Column) -> Floats:
 
 def _refuse_events_as_bounds(numbers: Floats) -> None:
     """Raise a ValueError for an array of zeros and ones beside times, which would be read as bounds."""
-    if numbers.ndim != _N_BOUNDS or not np.isin(numbers[:, 0], (0.0, 1.0)).all():
+    if numbers.ndim != _N_BOUNDS or not np.array_equal(np.unique(numbers[:, 0]), (0.0, 1.0)):
         return
     if len(np.unique(numbers[:, 1])) > _FEW_ENDS:
         message = (

@@ -95,6 +95,10 @@ class Objective(abc.ABC):
     def parameters(self, scores: Floats) -> Floats:
         """Return the parameters of the distribution in the units of the target, shape (n, parameters)."""
 
+    def bounded(self, parameters: Floats) -> Floats:
+        """Return predicted parameters of which none is far beyond what the target can have; most families need none."""
+        return parameters
+
     def of_core(self, outputs: Floats) -> Floats:
         """Return the parameters for what the native core predicts, shape (members, n, outputs).
 

@@ -167,13 +167,13 @@ class LogNormal(NumberObjective):
 
     def parameters(self, scores: Floats) -> Floats:
         """Return mean and variance of the logarithm, shape (n, 2)."""
-        return self._bounded(self._normal.parameters(scores))
+        return self._normal.parameters(scores)
 
     def of_core(self, outputs: Floats) -> Floats:
         """Return what the native core predicts, which is mean and variance already."""
-        return self._bounded(outputs)
+        return self.bounded(outputs)
 
-    def _bounded(self, parameters: Floats) -> Floats:
+    def bounded(self, parameters: Floats) -> Floats:
         """Return parameters of at most the variance that a row may have, with whose exponential the mean grows."""
         parameters[..., 1] = np.minimum(parameters[..., 1], (_MAX_SPREADS * self.scale) ** 2)
         return parameters

@@ -74,7 +74,7 @@ class NumberObjective(Objective):
     def of_core(self, outputs: Floats) -> Floats:
         """Return the parameters for the scores that the native core predicts, shape (members, n, outputs)."""
         members, n, n_scores = outputs.shape
-        parameters = self.parameters(outputs.reshape(members * n, n_scores))
+        parameters = self.bounded(self.parameters(outputs.reshape(members * n, n_scores)))
         return parameters.reshape(members, n, parameters.shape[1])
 
     def row_losses(self, scores: Floats, y: Floats) -> Floats:

@@ -204,10 +204,14 @@ class Weibull(NumberObjective):
 
     def parameters(self, scores: Floats) -> Floats:
         """Return scale and shape in the units of the target, shape (n, 2)."""
-        most = self.log_inverse_shape + _LOG_MAX_SPREADS  # the mean grows with the factorial of the inverse shape
-        inverse_shape = np.exp(np.minimum(_log_inverse_shape(scores), most))
+        inverse_shape = np.exp(_log_inverse_shape(scores))
         log_scale = self.log_location + scores[:, 0] - _SHIFT * inverse_shape
         return np.stack([np.exp(np.clip(log_scale, -_MAX_LOG, _MAX_LOG)), 1.0 / inverse_shape], axis=1)
+
+    def bounded(self, parameters: Floats) -> Floats:
+        """Return parameters of at least the shape that a row may have; the mean grows as the factorial of 1 / shape."""
+        parameters[..., 1] = np.maximum(parameters[..., 1], np.exp(-self.log_inverse_shape - _LOG_MAX_SPREADS))
+        return parameters
 
     def to_header(self) -> dict[str, Any]:
         """Return name and start values."""

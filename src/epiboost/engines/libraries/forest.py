@@ -79,7 +79,9 @@ class BoosterForest(abc.ABC):
             for begin, end in zip((0, *ends), ends, strict=False):
                 if begin < end and len(table):  # a shorter chain stays as it is at its end
                     raw += self._sum_of_trees(member, prepared, begin, end).reshape(raw.shape)
-                parameters.append(self.objective.parameters(self._start + self._factor(member, end) * raw))
+                parameters.append(
+                    self.objective.bounded(self.objective.parameters(self._start + self._factor(member, end) * raw))
+                )
         return np.stack(parameters)
 
     def gains(self) -> Floats:

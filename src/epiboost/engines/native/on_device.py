@@ -30,9 +30,10 @@ class DevicePredictors:
 
     def parameters(self, forest: "NativeForest", prefixes: tuple[int, ...] | None, table: AnyArray) -> Floats | None:
         """Return the parameters of all members, shape (members, n, parameters), for a table on the host."""
-        return self._run(
+        found = self._run(
             forest, prefixes, table, lambda predictor: parameters_of(predictor, table, threads=forest.threads)
         )
+        return None if found is None else forest.objective.of_core(found)
 
     def normal_summary(
         self,
