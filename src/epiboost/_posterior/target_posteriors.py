@@ -21,6 +21,8 @@ from epiboost._typing import Floats
 class TargetPosteriors:
     """Predictive distributions of several targets.
 
+    Its ``mean`` and ``std`` have the shape (samples, targets).
+
     Parameters
     ----------
     targets : tuple of Posterior
