@@ -2,10 +2,14 @@
 
 There is one module per instruction set. All are compiled from the same sources (``src/native``) and compute the same
 bits. The environment variable ``EPIBOOST_INSTRUCTIONS`` (``portable``, ``avx2`` or ``avx512``) overrides the choice.
+A wheel has all modules, an install from source for this machine alone may have one; ``_processor``, a module of its
+own, tells what the processor can do.
 
 >>> instruction_set() in available_instruction_sets()
 True
 """
+
+from __future__ import annotations
 
 import functools
 import importlib
@@ -14,18 +18,23 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-# Every build has its own copy of these classes. In annotations, those of the portable build stand for all of them.
-import epiboost._native_portable as portable
-from epiboost._native_portable import (
-    CategoryEncoder,
-    ChainRecipe,
-    ClassRecalibration,
-    KeyIndex,
-    NormalRecalibration,
-    Predictor,
-    Sample,
-)
+from epiboost import _processor
 from epiboost._typing import AnyArray, Bytes, Floats, Floats32, Integers
+
+# Every build has its own copy of these classes. For type checkers, those of the portable build stand for all of them.
+if TYPE_CHECKING:
+    import epiboost._native_portable as portable
+    from epiboost._native_portable import (
+        CategoryEncoder,
+        ChainRecipe,
+        ClassRecalibration,
+        KeyIndex,
+        NormalRecalibration,
+        Predictor,
+        Sample,
+    )
+else:
+    CategoryEncoder = ChainRecipe = ClassRecalibration = KeyIndex = NormalRecalibration = Predictor = Sample = object
 
 __all__ = [
     "VARIABLE",
@@ -172,12 +181,15 @@ class NativeModule(Protocol):
 
 def available_instruction_sets() -> tuple[str, ...]:
     """Return the instruction sets that can be used on this machine and have a module, best first."""
-    return tuple(name for name in portable.instruction_sets() if importlib.util.find_spec(f"epiboost._native_{name}"))
+    return tuple(name for name in _processor.instruction_sets() if importlib.util.find_spec(f"epiboost._native_{name}"))
 
 
 def instruction_set() -> str:
     """Return the instruction set in use."""
     available = available_instruction_sets()
+    if not available:
+        message = "this install was compiled for another processor; install a wheel, or install again from source"
+        raise ImportError(message)
     chosen = os.environ.get(VARIABLE) or available[0]
     if chosen not in available:
         message = f"{VARIABLE} is {chosen!r}; this machine has {', '.join(available)}"
@@ -195,17 +207,17 @@ def native() -> NativeModule:
 def family_code(name: str) -> int:
     """Return the number of a family of distributions in the native core; a ValueError if it has none of that name.
 
-    >>> family_code(portable.family_names()[0]) == portable.FIRST_FAMILY
+    >>> family_code(native().family_names()[0]) == native().FIRST_FAMILY
     True
     """
-    names = portable.family_names()
+    names = native().family_names()
     if name not in names:
         message = (
             f"the native core has no formulas of the family {name!r}; use engine='lightgbm' or engine='xgboost', which "
             "take those of Python, or add them in src/native/families"
         )
         raise ValueError(message)
-    return portable.FIRST_FAMILY + names.index(name)
+    return native().FIRST_FAMILY + names.index(name)
 
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
-def instruction_sets() -> list[str]: ...
 @overload
 def find_borders(
     table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],

@@ -15,7 +15,7 @@ from tests.packaging.smoke import SMOKE
 from tests.support.environments import ROOT, link_packages, names_needed, run_in
 from tests.support.platforms import linux_only
 
-MODULES = {"_native_portable"} | (
+MODULES = {"_native_portable", "_processor"} | (
     {"_native_avx2", "_native_avx512"} if platform.machine().lower() in {"x86_64", "amd64"} else set()
 )
 MEGABYTE = 1_000_000

@@ -1,35 +1,15 @@
 // The Python module of one instruction set: arrays in, arrays out. The Python callers check the arguments.
 #include "bindings/module.hpp"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-#include <string>
-#include <vector>
-
 #include "core/processor.hpp"
 
 namespace nb = nanobind;
-
-namespace {
-
-// Instruction sets of this machine that have a module, best first.
-std::vector<std::string> instruction_sets() {
-    std::vector<std::string> sets;
-    if (epiboost::has_avx512()) sets.emplace_back("avx512");
-    if (epiboost::has_avx2()) sets.emplace_back("avx2");
-    sets.emplace_back("portable");
-    return sets;
-}
-
-}  // namespace
 
 NB_MODULE(EPIBOOST_MODULE, module) {
 #if defined(__SSE4_2__)
     if (!epiboost::has_sse42()) throw nb::import_error("this processor has no SSE4.2, which epiboost needs, as NumPy does");
 #endif
     nb::set_leak_warnings(false);  // a daemon thread that is in a call when the process exits keeps its arguments
-    module.def("instruction_sets", &instruction_sets);
     epiboost::bind_bins(module);
     epiboost::bind_categories(module);
     epiboost::bind_recipe(module);

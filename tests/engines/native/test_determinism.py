@@ -201,5 +201,11 @@ def test_an_unavailable_instruction_set_is_an_error_that_names_the_available_one
 
 
 def test_an_instruction_set_of_the_machine_without_a_module_is_not_available(monkeypatch):
-    monkeypatch.setattr(_native, "portable", SimpleNamespace(instruction_sets=lambda: ["abacus", "portable"]))
+    monkeypatch.setattr(_native, "_processor", SimpleNamespace(instruction_sets=lambda: ["abacus", "portable"]))
     assert available_instruction_sets() == ("portable",)
+
+
+def test_modules_for_another_processor_are_an_error_that_says_so(monkeypatch):
+    monkeypatch.setattr(_native, "_processor", SimpleNamespace(instruction_sets=lambda: ["abacus"]))
+    with pytest.raises(ImportError, match="compiled for another processor"):
+        instruction_set()
