@@ -3,7 +3,7 @@
 // Every thread of a group runs `Chain::run` on its share of the rows. Each tree takes these steps, each in a file of its own:
 //   gradients     of all rows, with Langevin noise
 //   split_sample  the rows that choose the splits, their gradients rounded to small integers
-//   growers       the splits, from histograms: symmetric_grower level by level, leafwise_grower leaf by leaf
+//   grower        the splits, from histograms: symmetric_grower level by level, leafwise_grower leaf by leaf
 //   leaf_values   from the unrounded gradients of all rows
 //   monotone      leaf values in the order that constraints ask for, if there are any
 //   leave_one_out the mean score of every row without its own influence, for the variance guard
@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <variant>
+#include <memory>
 #include <vector>
 
 #include "core/leaf_lookup.hpp"
@@ -24,12 +24,10 @@
 #include "core/thread_group.hpp"
 #include "training/context.hpp"
 #include "training/gradients.hpp"
+#include "training/grower.hpp"
 #include "training/leaf_values.hpp"
-#include "training/leafwise_grower.hpp"
 #include "training/leave_one_out.hpp"
 #include "training/monotone.hpp"
-#include "training/split_sample.hpp"
-#include "training/symmetric_grower.hpp"
 
 namespace epiboost {
 
@@ -64,17 +62,13 @@ struct ChainState {
     }
 };
 
-template <class Layout>
 class Chain {
   public:
-    Chain(const TrainingContext& context, std::uint64_t seed, int threads, ChainState& state, ChainOutput output)
+    Chain(const TrainingContext& context, HistogramLayout layout, std::uint64_t seed, int threads, ChainState& state,
+          ChainOutput output)
         : context_(context), recipe_(context.recipe), state_(state), output_(output), rows_(padded(context.table.rows)),
-          gradients_(context, seed, threads), sample_(context, gradients_, seed, threads), leaf_values_(context, threads) {
-        if (recipe_.is_symmetric()) {
-            grower_.template emplace<SymmetricGrower<Layout>>(context, seed, threads);
-        } else {
-            grower_.template emplace<LeafwiseGrower<Layout>>(context, seed, threads);
-        }
+          gradients_(context, seed, threads), grower_(make_grower(layout, context, gradients_, seed, threads)),
+          leaf_values_(context, threads) {
         if (context.evaluation_table) block_losses_.resize(padded(context.evaluation_table->rows) / block);
     }
 
@@ -85,9 +79,9 @@ class Chain {
             const float* mean_scores = state_.leave_one_out.empty() ? state_.scores.data() : state_.leave_one_out.data();
             gradients_.compute(group, tree, scores(tree), mean_scores);
             group.barrier();
-            if (!is_given(tree)) sample_.prepare(group, tree, gradients_);
+            if (!is_given(tree)) grower_->prepare(group, tree, gradients_);
             if (group.rank == 0) leaf_values_.set_scale(gradients_);
-            if (!(is_given(tree) ? restore(group, tree, monitor, polls) : grow(group, tree, monitor, polls))) return;
+            if (!(is_given(tree) ? restore(group, tree, monitor, polls) : grower_->grow(group, tree, monitor, polls))) return;
             leaf_values_.sum(group, gradients_, splits(group, tree));
             group.barrier();
             update_scores(group, tree);
@@ -97,8 +91,6 @@ class Chain {
     }
 
   private:
-    using AnyGrower = std::variant<std::monostate, SymmetricGrower<Layout>, LeafwiseGrower<Layout>>;
-
     bool is_given(int tree) const { return tree < output_.given; }
 
     // Reads the splits of a given tree. Returns false if the caller wants to stop, as `grow`.
@@ -115,17 +107,8 @@ class Chain {
         return !stop_;
     }
 
-    bool grow(ThreadGroup group, int tree, TrainingMonitor& monitor, bool polls) {
-        if (auto* symmetric = std::get_if<SymmetricGrower<Layout>>(&grower_)) {
-            return symmetric->grow(group, tree, sample_, monitor, polls);
-        }
-        return std::get<LeafwiseGrower<Layout>>(grower_).grow(group, tree, sample_, monitor, polls);
-    }
-
     const Splits& splits(ThreadGroup group, int tree) const {
-        if (is_given(tree)) return given_;
-        if (const auto* symmetric = std::get_if<SymmetricGrower<Layout>>(&grower_)) return symmetric->splits(group);
-        return std::get<LeafwiseGrower<Layout>>(grower_).splits(group);
+        return is_given(tree) ? given_ : grower_->splits(group);
     }
 
     static constexpr double min_decay = 0x1p-20;  // far from overflow, and so rare that rescaling costs nothing
@@ -252,8 +235,7 @@ class Chain {
     ChainOutput output_;
     std::size_t rows_;
     Gradients gradients_;
-    SplitSample<Layout> sample_;
-    AnyGrower grower_;
+    std::unique_ptr<Grower> grower_;
     LeafValues leaf_values_;
     std::vector<double> block_losses_;
     Splits given_;  // of the current tree, if it is given

@@ -30,6 +30,7 @@ struct Round {
 struct Member {
     const TrainingContext* context;
     std::uint64_t seed;
+    HistogramLayout layout;
     std::unique_ptr<ChainState> state;
 
     ChainState& started() {
@@ -88,7 +89,6 @@ ChainOutput output_of(const TreeArrays& trees, const ChainRecipe& recipe, std::s
 }
 
 // Trains members in parallel with one thread each. The calling thread polls the monitor until the last one is done.
-template <class Layout>
 void train_in_parallel(std::span<Member> members, Round round, int threads, TrainingMonitor& monitor,
                        const TreeArrays& trees) {
     std::atomic<std::size_t> next{0};
@@ -99,7 +99,8 @@ void train_in_parallel(std::span<Member> members, Round round, int threads, Trai
             const BusyGuard guard{busy};
             for (std::size_t i; !monitor.stopped() && (i = next++) < members.size();) {
                 const TrainingContext& context = *members[i].context;
-                Chain<Layout> chain(context, members[i].seed, 1, members[i].started(), output_of(trees, context.recipe, i));
+                const ChainOutput output = output_of(trees, context.recipe, i);
+                Chain chain(context, members[i].layout, members[i].seed, 1, members[i].started(), output);
                 chain.run(ThreadGroup{}, round.first, round.last, monitor, polls);
                 members[i].release_after(round);
             }
@@ -109,15 +110,14 @@ void train_in_parallel(std::span<Member> members, Round round, int threads, Trai
 }
 
 // Trains members in parallel with a group of threads each. `first` is the index of the first of these members.
-template <class Layout>
 void train_in_groups(std::span<Member> members, std::size_t first, Round round, int group_size, TrainingMonitor& monitor,
                      const TreeArrays& trees) {
-    std::deque<Chain<Layout>> chains;
+    std::deque<Chain> chains;
     std::deque<Barrier> barriers;
     for (std::size_t i = 0; i < members.size(); ++i) {
         const TrainingContext& context = *members[i].context;
         const ChainOutput output = output_of(trees, context.recipe, first + i);
-        chains.emplace_back(context, members[i].seed, group_size, members[i].started(), output);
+        chains.emplace_back(context, members[i].layout, members[i].seed, group_size, members[i].started(), output);
         barriers.emplace_back(group_size);
     }
     const int threads = group_size * static_cast<int>(members.size());
@@ -143,12 +143,11 @@ void train_in_groups(std::span<Member> members, std::size_t first, Round round, 
 
 // Trains one member per thread; members that remain share the threads in groups. Members of a huge table are trained one
 // after the other.
-template <class Layout>
 void train_members(std::span<Member> members, Round round, int threads, TrainingMonitor& monitor, const TreeArrays& trees) {
     const TrainingContext& context = *members[0].context;
     if (threads > 1 && context.table.rows * static_cast<std::size_t>(context.recipe.outputs) > max_parallel_gradients) {
         for (std::size_t i = 0; i < members.size() && !monitor.stopped(); ++i) {
-            train_in_groups<Layout>(members.subspan(i, 1), i, round, threads, monitor, trees);
+            train_in_groups(members.subspan(i, 1), i, round, threads, monitor, trees);
         }
         return;
     }
@@ -158,29 +157,10 @@ void train_members(std::span<Member> members, Round round, int threads, Training
     const std::size_t in_parallel = group_size > 1 ? members.size() - remaining : members.size();
     if (in_parallel > 0) {
         const int used = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), in_parallel));
-        train_in_parallel<Layout>(members.first(in_parallel), round, used, monitor, trees);
+        train_in_parallel(members.first(in_parallel), round, used, monitor, trees);
     }
     if (in_parallel < members.size() && !monitor.stopped()) {
-        train_in_groups<Layout>(members.subspan(in_parallel), in_parallel, round, group_size, monitor, trees);
-    }
-}
-
-// Chooses the layout of the histograms by the number of outputs.
-void train_round(std::span<Member> members, Round round, std::int64_t max_integer_weight, int threads, TrainingMonitor& monitor,
-                 const TreeArrays& trees) {
-    const int outputs = members[0].context->recipe.outputs;
-    if (outputs == 1) {
-        train_members<PackedOne>(members, round, threads, monitor, trees);
-    } else if (outputs == 2 && max_integer_weight <= PackedTwo::capacity) {
-        train_members<PackedTwo>(members, round, threads, monitor, trees);
-    } else if (outputs <= 3) {
-        train_members<Lanes<4>>(members, round, threads, monitor, trees);
-    } else if (outputs <= 7) {
-        train_members<Lanes<8>>(members, round, threads, monitor, trees);
-    } else if (outputs <= 15) {
-        train_members<Lanes<16>>(members, round, threads, monitor, trees);
-    } else {
-        train_members<Lanes<0>>(members, round, threads, monitor, trees);
+        train_in_groups(members.subspan(in_parallel), in_parallel, round, group_size, monitor, trees);
     }
 }
 
@@ -217,14 +197,15 @@ bool train(std::span<const Problem> problems, int threads, TrainingMonitor& moni
             max_integer_weight = std::max(max_integer_weight, contexts.back().max_integer_weight());
         }
         for (std::size_t i = 0; i < problem.seeds.size(); ++i) {
-            members.push_back({&contexts[first + i % problem.samples.size()], problem.seeds[i], nullptr});
+            members.push_back({&contexts[first + i % problem.samples.size()], problem.seeds[i], {}, nullptr});
         }
     }
     const ChainRecipe& recipe = *problems[0].recipe;
+    for (Member& member : members) member.layout = layout_for(recipe.outputs, max_integer_weight);
     for (std::size_t i = 0; i < members.size(); ++i) clear(trees, recipe, i);
     for (Round round{0, 0}; round.last < recipe.trees;) {
         round = {round.last, static_cast<int>(std::min<std::int64_t>(recipe.trees, std::int64_t{round.last} + rounds.trees))};
-        train_round(members, round, max_integer_weight, std::max(threads, 1), monitor, trees);
+        train_members(members, round, std::max(threads, 1), monitor, trees);
         if (monitor.stopped()) return false;
         std::fill(trees.count.begin(), trees.count.end(), round.last);
         if (rounds.done && !rounds.done(round.last, evaluation_scores(members, round.last))) break;
