@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/constants.hpp"
+#include "families/families.hpp"
 #include "core/standard.hpp"
 
 namespace epiboost::cuda {
@@ -18,6 +19,7 @@ using std::uint8_t;
 // The same for all chains; set when the kernels are compiled.
 constexpr auto objective = static_cast<Objective>(EPIBOOST_OBJECTIVE);
 constexpr int outputs = EPIBOOST_OUTPUTS;
+using CompiledFamily = FamilyOf<objective>;  // any for the Normal and for classes
 constexpr int lanes = outputs + 1;                        // of a histogram's cell: gradients, and the weight last
 constexpr int score_lanes = EPIBOOST_SCORE_LANES;         // in which the CPU sums a score; 1 if one output after the other
 constexpr bool packs = outputs == 2 && score_lanes == 1;  // a cell is one word of 64 bits, as in PackedTwo
@@ -43,7 +45,7 @@ struct Member {
     const uint8_t* bins;  // (columns, stride)
     const int32_t* lowest;  // (columns): the bins that occur
     const int32_t* highest;  // (columns)
-    const float* y;
+    const float* y;  // (targets, stride)
     const float* weight;  // null: 1
     const float* offset;  // (outputs, stride)
     const float* neighbour_weight;
@@ -52,9 +54,11 @@ struct Member {
     const int32_t* draws;  // null: 1
     const Step* steps;  // (trees)
     const float* start;  // (outputs)
+    const float* constants;  // of the family
     const uint32_t* groups;  // (columns, group_words): the groups of interacting columns that a column is in; null: no restriction
     float* scores;  // (outputs, stride), as F / c^t and without the start
     float* leave_one_out;  // (stride); null without variance guard
+    float* own_gradient;  // (stride): of the first output, without weight and noise; null for the Normal and without variance guard
     float* gradients;  // (outputs, stride)
     float* drawn_weight;  // (stride), with subsampling
     int32_t* drawn_integer_weight;  // (stride), with subsampling
@@ -81,7 +85,7 @@ struct Member {
     uint8_t* threshold;  // (trees, depth)
     float* value;  // (trees, leaves, outputs)
     const uint8_t* evaluation_bins;  // (columns, evaluation_stride); null without evaluation rows
-    const float* evaluation_y;
+    const float* evaluation_y;  // (targets, evaluation_stride)
     const float* evaluation_weight;
     const float* evaluation_offset;  // (outputs, evaluation_stride)
     float* evaluation_scores;  // (outputs, evaluation_stride)

@@ -7,6 +7,7 @@
 #include "cuda/gradients.cu"
 #include "cuda/histogram.cuh"
 #include "cuda/splits.cuh"
+#include "training/leaf_step.hpp"
 #include "training/rounding.hpp"
 
 namespace epiboost::cuda {
@@ -62,6 +63,17 @@ struct SharedSums {
     }
 };
 
+// How far the step of a leaf may go.
+constexpr StepBound bound_of(int output) {
+    if constexpr (is_family(objective)) {
+        constexpr StepBound first = CompiledFamily::step_bound[0];
+        constexpr StepBound last = CompiledFamily::step_bound[CompiledFamily::outputs - 1];
+        return output == 0 ? first : last;
+    } else {
+        return objective == Objective::normal && output == 1 ? StepBound::log_dispersion : StepBound::none;
+    }
+}
+
 // Computes leaf values from the sums; one block per chain.
 inline void compute_values(const Chains& chains, const Member& member, int tree) {
     const int leaves = 1 << chains.depth;
@@ -76,8 +88,7 @@ inline void compute_values(const Chains& chains, const Member& member, int tree)
         const double weight = static_cast<double>(sums[leaf * lanes + outputs]) / static_cast<double>(lane_scale(member, tree, outputs));
         const double gradient = static_cast<double>(sums[leaf * lanes + k]) / static_cast<double>(lane_scale(member, tree, k));
         const double total = weight + member.l2;
-        const bool is_log_std = objective == Objective::normal && k == 1;
-        auto value = static_cast<float>(total > 1e-20 ? leaf_step(gradient / total, member.learning_rate, is_log_std) : 0.0);
+        auto value = static_cast<float>(total > 1e-20 ? leaf_step(gradient / total, member.learning_rate, bound_of(k)) : 0.0);
         float& stored = member.value[(static_cast<std::size_t>(tree) * leaves + leaf) * outputs + k];
         if (tree < chains.given) {
             if (value != stored) own_values = false;

@@ -66,9 +66,10 @@ void compare_sides(const SumsOf& sums_of, int leaf_count, int cells, int last, i
     }
 }
 
-// Squared units of the gradients. The outputs of a Normal are different quantities, so each is divided by its own sum of squares.
+// Squared units of the gradients. The outputs of a distribution of numbers are different quantities, so each is divided by its own sum of
+// squares.
 inline float squared_unit(const Member& member, int tree, int output) {
-    if constexpr (objective == Objective::normal) {
+    if constexpr (!is_of_classes(objective)) {
         const std::int64_t squares = member.squares[output];
         return 1.0f / static_cast<float>(squares > 1 ? squares : 1);
     } else {

@@ -29,7 +29,7 @@ def test_trees_have_the_bits_of_the_native_core(name):
     assert_same_bits([chain_table(**CASES[name])], emulated())
 
 
-@pytest.mark.parametrize("name", ["sglb", "drawn", "classes", "columns"])
+@pytest.mark.parametrize("name", ["sglb", "drawn", "classes", "columns", "censored_lognormal"])
 def test_bits_do_not_depend_on_the_order_of_threads(name):
     assert_same_bits([chain_table(**CASES[name])], emulated(descending=True, threads=128))
 
@@ -74,8 +74,9 @@ def test_one_row_with_most_of_the_weight():
     assert_same_bits([replace(table, weight=weight)], emulated())
 
 
-def test_rows_with_the_same_bins_are_neighbours():
-    table = chain_table(n=60, **SGLB)
+@pytest.mark.parametrize("objective", ["normal", "student"])
+def test_rows_with_the_same_bins_are_neighbours(objective):
+    table = chain_table(objective, n=60, **SGLB)
     twice = np.repeat(np.arange(60), 3)
     copies = replace(table, tables=(table.tables[0][twice],), y=table.y[twice], weight=table.weight[twice])
     assert_same_bits([copies], emulated())
@@ -101,15 +102,16 @@ def test_no_split_at_all_gives_trees_of_one_leaf():
 
 
 class TestRounds:
+    @pytest.mark.parametrize("objective", ["normal", "negative_binomial", "censored_weibull"])
     @pytest.mark.parametrize("stop_at", [4, 100])
-    def test_scores_and_trees_at_each_pause_are_those_of_the_native_core(self, stop_at):
+    def test_scores_and_trees_at_each_pause_are_those_of_the_native_core(self, stop_at, objective):
         seen = []
 
         def done(n_trees, predicted):
             seen.append((n_trees, [None if one is None else one.copy() for one in predicted]))
             return n_trees >= stop_at
 
-        tables = [chain_table(evaluation=True, **SGLB), chain_table(n=90, seed=5, **SGLB)]
+        tables = [chain_table(objective, evaluation=True, **SGLB), chain_table(objective, n=90, seed=5, **SGLB)]
         assert_same_bits(tables, emulated(), Rounds(2, done))
         of_core, of_gpu = seen[: len(seen) // 2], seen[len(seen) // 2 :]
         assert [trees for trees, _ in of_core] == [trees for trees, _ in of_gpu]
@@ -120,13 +122,14 @@ class TestRounds:
 
 
 class TestGivenTrees:
+    @pytest.mark.parametrize("objective", ["normal", "gamma"])
     @pytest.mark.parametrize("other_rows", [False, True])
-    def test_chains_continue_as_in_the_native_core(self, other_rows):
-        table = chain_table(evaluation=True, **SGLB)
+    def test_chains_continue_as_in_the_native_core(self, other_rows, objective):
+        table = chain_table(objective, evaluation=True, **SGLB)
         (trees,) = train_here([table], 1, no_progress)
         given = tuple(array[:, :3] for array in (trees.feature, trees.threshold, trees.parent, trees.leaf))
         given = tuple(np.ascontiguousarray(array) for array in given)
-        rows = chain_table(evaluation=True, seed=3, **SGLB) if other_rows else table
+        rows = chain_table(objective, evaluation=True, seed=3, **SGLB) if other_rows else table
         counts = np.maximum(rows.counts, table.counts)
         assert_same_bits([replace(rows, given=given, counts=counts)], emulated())
 

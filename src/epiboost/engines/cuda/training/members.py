@@ -114,12 +114,15 @@ class MemberBuilder:
         state = {
             "steps": self.backend.put(chain.steps),
             "start": self.backend.put(np.array(chain.recipe.start, dtype=np.float32)),
+            "constants": self.backend.put(np.array(chain.recipe.constants or (0.0,), dtype=np.float32)),
             "scores": zeros((outputs, stride), np.float32),
             "gradients": zeros((outputs, stride), np.float32),
             "leaf": zeros(stride, np.uint8),
         }
         if self.shape.guards_variance:
             state["leave_one_out"] = zeros(stride, np.float32)
+        if self.shape.keeps_own_gradients:
+            state["own_gradient"] = zeros(stride, np.float32)
         if self.shape.subsamples:
             state["drawn_weight"] = zeros(stride, np.float32)
             state["drawn_integer_weight"] = zeros(stride, np.int32)

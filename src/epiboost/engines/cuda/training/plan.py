@@ -40,7 +40,11 @@ class Shape:
         Number of trees that are there already.
     group_words : int
         32-bit words for the groups of interacting columns.
+    targets : int
+        Numbers per row in the target.
     guards_variance, subsamples : bool
+    keeps_own_gradients : bool
+        Whether the variance guard needs gradients without weight and noise.
     weighs_sample : bool
         Whether drawn rows have weights of their own.
     packs : bool
@@ -59,7 +63,9 @@ class Shape:
     evaluation_rows: int = 0
     given: int = 0
     group_words: int = 0
+    targets: int = 1
     guards_variance: bool = False
+    keeps_own_gradients: bool = False
     subsamples: bool = False
     weighs_sample: bool = False
     packs: bool = False
@@ -214,7 +220,8 @@ def member_bytes(shape: Shape) -> int:
     """Return the bytes of one chain's arrays, without the rows that it shares with others."""
     stride, sample = padded(shape.rows), padded(shape.splitting_rows)
     lanes = shape.outputs + 1
-    state = stride * (4 * shape.outputs * 2 + 1 + (4 if shape.guards_variance else 0) + (8 if shape.subsamples else 0))
+    guard = 4 * (shape.guards_variance + shape.keeps_own_gradients)
+    state = stride * (4 * shape.outputs * 2 + 1 + guard + (8 if shape.subsamples else 0))
     drawn = sample * shape.columns if shape.sample_rows else 0
     splitting = sample * ((4 if shape.packs else shape.outputs) + 2 + (4 if shape.weighs_sample else 0)) + drawn
     trees = shape.trees * (3 * shape.depth + 4 * shape.leaves * shape.outputs + 20)
@@ -225,7 +232,8 @@ def member_bytes(shape: Shape) -> int:
 
 def sample_bytes(shape: Shape) -> int:
     """Return the bytes of the rows that chains share: bins, targets, and weights in all their forms."""
-    return padded(shape.rows) * (shape.columns + 4 * 6 + 1) + padded(shape.evaluation_rows) * (shape.columns + 8)
+    trained = shape.columns + 4 * (5 + shape.targets) + 1
+    return padded(shape.rows) * trained + padded(shape.evaluation_rows) * (shape.columns + 4 * (1 + shape.targets))
 
 
 def groups_of(sizes: Sequence[int], free: int) -> list[range]:
