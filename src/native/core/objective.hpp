@@ -72,6 +72,13 @@ inline float categorical_gradient(float part, float sum, int k, float y) {
     return part / sum - (y == static_cast<float>(k) ? 1.0f : 0.0f);
 }
 
+// A bound of the Langevin noise in the gradient of the first output.
+inline float largest_noise(Objective objective, float largest_weight, float noise) {
+    constexpr float most_deviations = 6.0f;  // of normal_pair
+    const float largest_scale = is_of_classes(objective) ? 1.0f : exponential(max_log_std);
+    return most_deviations * largest_scale * std::sqrt(largest_weight) * noise;
+}
+
 inline void normal_gradient(const Scores& scores, const float* leave_one_out, float guard, const float* y, std::size_t row,
                             float* __restrict mean_gradient, float* __restrict scale_gradient, float* __restrict mean_noise,
                             float* __restrict scale_noise) {

@@ -20,7 +20,16 @@ def test_trees_have_the_bits_of_the_native_core(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["sglb", "drawn_weights", "classes_offset", "columns_of_interactions", "gamma_drawn", "censored_bootstrap"]
+    "name",
+    [
+        "sglb",
+        "drawn_weights",
+        "classes_offset",
+        "columns_of_interactions",
+        "gamma_drawn",
+        "censored_bootstrap",
+        "monotone_drawn",
+    ],
 )
 def test_sanitized_kernels_have_the_bits_of_the_native_core(name):
     assert_same_bits([chain_table(**{**CASES[name], "trees": 2})], train_on_gpu)
@@ -29,6 +38,12 @@ def test_sanitized_kernels_have_the_bits_of_the_native_core(name):
 @pytest.mark.parametrize("rows", [10, 5_000, 100_000])
 def test_bits_are_the_same_for_few_and_for_many_rows(rows):
     assert_same_bits([chain_table(n=rows, depth=6, chains=3, **SGLB)], train_on_gpu)
+
+
+@pytest.mark.parametrize("depth", [1, 6, 8])
+def test_monotone_trees_of_many_rows_have_the_bits_of_the_native_core(depth):
+    table = chain_table(n=20_000, depth=depth, chains=3, trees=20, evaluation=True, monotone=(1, -1, 1, 0), **SGLB)
+    assert_same_bits([table], train_on_gpu)
 
 
 @pytest.mark.parametrize("objective", TARGETS)

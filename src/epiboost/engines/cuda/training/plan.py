@@ -49,6 +49,8 @@ class Shape:
         Whether drawn rows have weights of their own.
     packs : bool
         Whether a cell of a histogram is one word of 64 bits.
+    is_monotone : bool
+        Whether a chain has monotone constraints.
     columns_at_once : int
         Columns whose histograms one block sums.
     """
@@ -69,6 +71,7 @@ class Shape:
     subsamples: bool = False
     weighs_sample: bool = False
     packs: bool = False
+    is_monotone: bool = False
     columns_at_once: int = 1
 
     @property
@@ -80,6 +83,11 @@ class Shape:
     def column_groups(self) -> int:
         """Number of blocks that share the columns."""
         return -(-self.columns // self.columns_at_once)
+
+    @property
+    def sum_lanes(self) -> int:
+        """Number of sums of a leaf: gradients, the weight, and noise that monotone constraints average."""
+        return self.outputs + 1 + self.is_monotone
 
     @property
     def planes(self) -> int:
@@ -195,7 +203,7 @@ def _row_tiles(shape: Shape, members: int, limits: Limits) -> int:
 
 def _sum_copies(shape: Shape, limits: Limits) -> int:
     """Return how many copies of the leaf sums a block has."""
-    one = shape.leaves * (shape.outputs + 1) * 8
+    one = shape.leaves * shape.sum_lanes * 8
     return min(_SUM_BYTES // one, limits.row_threads // 32)
 
 
@@ -205,12 +213,14 @@ def _row_launches(shape: Shape, members: int, limits: Limits, copies: int) -> tu
     most = max(1, -(-shape.rows // threads))
     wanted = -(-_WAVES * limits.processors // members)
     blocks = min(most, wanted)
-    sum_bytes = copies * shape.leaves * (shape.outputs + 1) * 8
+    sum_bytes = copies * shape.leaves * shape.sum_lanes * 8
     launches = [
         Launch("compute_gradients", (blocks, members), threads),
         Launch("prepare_sample", (blocks, members), threads, threads * 8 if shape.sample_rows else 0),
         Launch("sum_leaves", (blocks, members), threads, sum_bytes),
     ]
+    if shape.is_monotone:
+        launches.append(Launch("order_leaves", (1, members), threads))
     if shape.evaluation_rows:
         launches.append(Launch("evaluate_rows", (-(-shape.evaluation_rows // threads), members), threads))
     return tuple(launches)
@@ -219,8 +229,8 @@ def _row_launches(shape: Shape, members: int, limits: Limits, copies: int) -> tu
 def member_bytes(shape: Shape) -> int:
     """Return the bytes of one chain's arrays, without the rows that it shares with others."""
     stride, sample = padded(shape.rows), padded(shape.splitting_rows)
-    lanes = shape.outputs + 1
-    guard = 4 * (shape.guards_variance + shape.keeps_own_gradients)
+    lanes = shape.sum_lanes
+    guard = 4 * (shape.guards_variance + shape.keeps_own_gradients + shape.is_monotone)
     state = stride * (4 * shape.outputs * 2 + 1 + guard + (8 if shape.subsamples else 0))
     drawn = sample * shape.columns if shape.sample_rows else 0
     splitting = sample * ((4 if shape.packs else shape.outputs) + 2 + (4 if shape.weighs_sample else 0)) + drawn

@@ -40,15 +40,13 @@ def unsupported(table: ChainTable) -> str | None:
     """Return which parameter keeps chains from being trained on a GPU; None if they can be.
 
     >>> from types import SimpleNamespace
-    >>> recipe = SimpleNamespace(leaves=31, monotone=(), objective=0, depth=6)
+    >>> recipe = SimpleNamespace(leaves=31, depth=6)
     >>> unsupported(SimpleNamespace(recipe=recipe))
     'max_leaves'
     """
     recipe = table.recipe
     if recipe.leaves:
         return "max_leaves"
-    if any(recipe.monotone):
-        return "monotonic_constraints"
     return "max_depth" if recipe.depth > _MAX_DEPTH else None
 
 
@@ -315,7 +313,11 @@ def _definitions(tasks: Sequence[_Task]) -> Definitions:
     if outputs > 2 or (outputs == 2 and weight > _PACKED_WEIGHT):  # noqa: PLR2004 (packed layouts)
         lanes = next((count for count in (4, 8) if outputs < count), 16)
     counts_squares = not recipe.is_of_classes or any(task.table.recipe.random_strength > 0.0 for task in tasks)
-    return Definitions(recipe.objective, outputs, lanes, counts_squares)
+    return Definitions(recipe.objective, outputs, lanes, counts_squares, _is_monotone(tasks))
+
+
+def _is_monotone(tasks: Sequence[_Task]) -> bool:
+    return any(direction != 0 for task in tasks for direction in task.table.recipe.monotone)
 
 
 def _shape_of(tasks: Sequence[_Task], *, packs: bool) -> Shape:
@@ -343,4 +345,5 @@ def _shape_of(tasks: Sequence[_Task], *, packs: bool) -> Shape:
         subsamples=any(recipe.subsample < 1.0 for recipe in recipes),
         weighs_sample=any((weights.integer != 1).any() for task in tasks for weights in task.weights),
         packs=packs,
+        is_monotone=_is_monotone(tasks),
     )
