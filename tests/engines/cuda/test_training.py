@@ -127,14 +127,14 @@ class TestRounds:
 
 
 class TestGivenTrees:
-    @pytest.mark.parametrize("objective", ["normal", "gamma"])
+    @pytest.mark.parametrize("options", [{}, {"objective": "gamma"}, {"monotone": (1, -1, 0, 0)}])
     @pytest.mark.parametrize("other_rows", [False, True])
-    def test_chains_continue_as_in_the_native_core(self, other_rows, objective):
-        table = chain_table(objective, evaluation=True, **SGLB)
+    def test_chains_continue_as_in_the_native_core(self, other_rows, options):
+        table = chain_table(evaluation=True, **options, **SGLB)
         (trees,) = train_here([table], 1, no_progress)
         given = tuple(array[:, :3] for array in (trees.feature, trees.threshold, trees.parent, trees.leaf))
         given = tuple(np.ascontiguousarray(array) for array in given)
-        rows = chain_table(objective, evaluation=True, seed=3, **SGLB) if other_rows else table
+        rows = chain_table(evaluation=True, seed=3, **options, **SGLB) if other_rows else table
         counts = np.maximum(rows.counts, table.counts)
         assert_same_bits([replace(rows, given=given, counts=counts)], emulated())
 
