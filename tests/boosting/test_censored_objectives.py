@@ -66,6 +66,16 @@ def test_the_native_core_has_the_same_gradients_and_losses(family, kind):
     np.testing.assert_allclose(losses, objective.row_losses(scores, y), rtol=1e-5, atol=1e-5)
 
 
+def test_losses_of_the_native_core_keep_their_digits_in_both_tails():
+    z = np.concatenate([np.linspace(-30.0, 30.0, 2001), np.geomspace(30.0, 1e9, 100)]).astype(np.float32)
+    no_bound, zeros = np.full_like(z, 1e18), np.zeros_like(z)
+    scores, code = np.zeros((len(z), 2), dtype=np.float32), OBJECTIVES["censored_lognormal"](0.0, 1.0).code
+    *_, of_right = native().family_gradients(code, [0.0, 1.0], scores, np.concatenate([z, no_bound]), zeros)
+    *_, of_left = native().family_gradients(code, [0.0, 1.0], scores, np.concatenate([-no_bound, z]), zeros)
+    np.testing.assert_allclose(of_right, -stats.norm.logsf(z.astype(np.float64)), rtol=1e-12)
+    np.testing.assert_allclose(of_left, -stats.norm.logcdf(z.astype(np.float64)), rtol=1e-12)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_narrow_interval_is_learned_like_the_duration_in_it(family):
     objective, scores, y = cases(family, "observed")

@@ -9,6 +9,7 @@ from epiboost._progress import no_progress
 from epiboost.engines.native.chain_recipe import ChainRecipe
 from epiboost.engines.native.chains import ChainTable
 from epiboost.engines.native.training import train_here
+from tests.support.family_targets import TARGETS, encoded_target, family_objective
 from tests.support.native_core import OBJECTIVES as STARTS
 from tests.support.native_core import small_table
 
@@ -61,39 +62,70 @@ CASES = {
     "columns": {"column_share": 0.5, **SGLB},
     "interactions": {"interactions": ((0, 1), (1, 2)), **SGLB},
     "columns_of_interactions": {"interactions": ((0, 1), (1, 2)), "column_share": 0.7, **SGLB},
+    "monotone": {"monotone": (1, -1, 0, 0), "evaluation": True, **SGLB},
+    "monotone_everywhere": {"monotone": (-1, 1, 1, -1), "depth": 6, "trees": 12, **SGLB},
+    "monotone_without_noise": {"monotone": (0, 1, 0, -1), "weights": "integer", "variance_guard": 1.0},
+    "monotone_eight_levels": {"monotone": (1, -1, 1, 1), "depth": 8, "n": 400, **SGLB},
+    "monotone_drawn": {"monotone": (1, 1, 1, 1), "n": 2000, "structure_rows": 600.0, "subsample": 0.7, **SGLB},
+    "monotone_weights": {"monotone": (1, -1, 0, 0), "n": 3000, "weights": "real", "min_leaf_weight": 10.0, **SGLB},
+    "monotone_classes": {"objective": "bernoulli", "monotone": (1, 1, 0, 0), "noise": 0.02, "random_strength": 1.0},
+    "monotone_interactions": {"monotone": (1, 1, -1, 0), "interactions": ((0, 1), (1, 2)), "noise": 0.05, "l2": 0.0},
+    "monotone_family": {"objective": "gamma", "monotone": (1, -1, 0, 0), "evaluation": True, **SGLB},
+    "monotone_counts": {"objective": "poisson", "monotone": (1, -1, 0, 0), "weights": "real", **SGLB},
+    **{name: {"objective": name, "evaluation": True, "weights": "real", **SGLB} for name in TARGETS},
+    "poisson_drawn": {"objective": "poisson", "n": 2000, "structure_rows": 600.0, "subsample": 0.7, **SGLB},
+    "laplace_rescaled": {"objective": "laplace", "trees": 40, "shrink": 2.0, "variance_guard": 1.0, "evaluation": True},
+    "gamma_drawn": {"objective": "gamma", "n": 2000, "structure_rows": 600.0, "weights": "integer", **SGLB},
+    "beta_without_guard": {"objective": "beta", **SGLB, "variance_guard": 0.0},
+    "censored_bootstrap": {"objective": "censored_weibull", "bootstrap": True, "subsample": 0.7, **SGLB},
 }
 
 
 def chain_table(
-    objective="normal", weights="one", *, n=150, seed=0, chains=2, evaluation=False, offset=False, **options
+    objective="normal",
+    weights="one",
+    *,
+    n=150,
+    seed=0,
+    chains=2,
+    evaluation=False,
+    offset=False,
+    bootstrap=False,
+    **options,
 ):
     """Return chains on a small table with a signal; other options are fields of the recipe."""
-    code, start = STARTS[objective]
-    (bins, y, weight, _), counts = small_table(objective, weights, missing=True, n=n, seed=seed)
+    table = "normal" if objective in TARGETS else objective
+    (bins, y, weight, _), counts = small_table(table, weights, missing=True, n=n, seed=seed)
+    if objective in TARGETS:
+        loss = family_objective(objective, y, seed)
+        y = encoded_target(objective, loss, y, seed)
+        fields = {"objective": loss.code, "start": tuple(map(float, loss.start)), "constants": tuple(loss.constants)}
+    else:
+        code, start = STARTS[objective]
+        loss = FAMILIES[objective].of(y.astype(np.float64), np.ones(n), len(start))
+        fields = {"objective": code, "start": start}
+    recipe = replace(RECIPE, **{**fields, **options})
     rng = np.random.default_rng(seed + 1)
-    known = rng.normal(size=(n, len(start))).astype(np.float32) if offset else None
+    known = rng.normal(size=(n, len(recipe.start))).astype(np.float32) if offset else None
     held_out = None
     if evaluation:
-        (other, target, mass, _), _ = small_table(objective, weights, missing=True, n=n + 7, seed=seed + 100)
-        own = None if known is None else rng.normal(size=(n + 7, len(start))).astype(np.float32)
+        (other, target, mass, _), _ = small_table(table, weights, missing=True, n=n + 7, seed=seed + 100)
+        if objective in TARGETS:
+            target = encoded_target(objective, loss, target, seed + 100)
+        own = None if known is None else rng.normal(size=(n + 7, len(recipe.start))).astype(np.float32)
         held_out = (np.minimum(other, counts - 1).astype(np.uint8), target, mass, own)
-    bootstrap = options.pop("bootstrap", False)
     return ChainTable(
         tables=(bins,),
         y=y,
         weight=weight,
         counts=counts,
         evaluation=held_out,
-        recipe=replace(RECIPE, **{"objective": code, "start": start, **options}),
+        recipe=recipe,
         seeds=np.arange(7, 7 + chains, dtype=np.uint64),
         bootstrap=bootstrap,
-        objective=_objective(objective, len(start), y),
+        objective=loss,
         offset=known,
     )
-
-
-def _objective(name, outputs, y):
-    return FAMILIES[name].of(y.astype(np.float64), np.ones(len(y)), outputs)
 
 
 def assert_same_bits(tables, train, rounds=None):

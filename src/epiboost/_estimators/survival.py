@@ -17,7 +17,7 @@ from epiboost._inputs.sparse_table import SparseZeros
 from epiboost._inputs.weights import check_weights
 from epiboost._posterior.survival_curves import SurvivalCurves, check_times
 from epiboost._survival.concordance import concordance
-from epiboost._typing import Column, Floats, LibraryObject, Table
+from epiboost._typing import Column, Device, Floats, LibraryObject, Table
 from epiboost.engines.base import Engine
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -42,7 +42,9 @@ class EpiBoostSurvivalRegressor(NumberIntervals):
         longer.
     interaction_constraints, early_stopping, early_stopping_rounds, validation_fraction, refit, out_of_fold
         As in `EpiBoostRegressor`; losses are negative logarithms of the censored likelihood.
-    reference_rows, engine, engine_params, categorical_features, sparse_zeros, warm_start, n_jobs, random_state, verbose
+    reference_rows, engine, engine_params, device, categorical_features, sparse_zeros, warm_start
+        As in `EpiBoostRegressor`.
+    n_jobs, random_state, verbose
         As in `EpiBoostRegressor`.
 
     Attributes
@@ -104,6 +106,7 @@ class EpiBoostSurvivalRegressor(NumberIntervals):
         reference_rows: int = 4000,
         engine: str | Engine = "native",
         engine_params: Mapping[str, Any] | None = None,
+        device: Device = "cpu",
         categorical_features: str | Sequence[str | int] | None = "auto",
         sparse_zeros: SparseZeros = "values",
         warm_start: bool = False,
@@ -136,6 +139,7 @@ class EpiBoostSurvivalRegressor(NumberIntervals):
             reference_rows=reference_rows,
             engine=engine,
             engine_params=engine_params,
+            device=device,
             categorical_features=categorical_features,
             sparse_zeros=sparse_zeros,
             warm_start=warm_start,

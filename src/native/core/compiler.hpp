@@ -16,12 +16,8 @@
 #define EPIBOOST_UNROLL_2 _Pragma("GCC unroll 2")
 #endif
 
-// Functions that a GPU runs too.
-#if defined(__CUDACC__)
-#define EPIBOOST_DEVICE_INLINE __host__ __device__ __forceinline__
-#else
+// Functions that a GPU runs too; NVRTC compiles all functions for the device.
 #define EPIBOOST_DEVICE_INLINE EPIBOOST_ALWAYS_INLINE
-#endif
 
 #if !defined(__CUDACC_RTC__)
 namespace epiboost {

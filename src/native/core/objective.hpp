@@ -1,5 +1,5 @@
 // The losses of the Normal and of classes, and those of all families: gradients with respect to the score, and the negative
-// log-likelihood, of one row or of a block of rows. Kernels for GPUs are compiled from this file too, without the families.
+// log-likelihood, of one row or of a block of rows. Kernels for GPUs are compiled from this file too.
 //
 // Scores are stored as G = F / c^t with c = 1 - gamma * learning_rate. One factor, `decay` = c^t, then shrinks all trees.
 #pragma once
@@ -7,10 +7,7 @@
 #include "core/constants.hpp"
 #include "core/elementary.hpp"
 #include "core/standard.hpp"
-#if !defined(__CUDACC_RTC__)
-#include "core/problem.hpp"
 #include "families/families.hpp"
-#endif
 
 namespace epiboost {
 
@@ -75,6 +72,13 @@ inline float categorical_gradient(float part, float sum, int k, float y) {
     return part / sum - (y == static_cast<float>(k) ? 1.0f : 0.0f);
 }
 
+// A bound of the Langevin noise in the gradient of the first output.
+inline float largest_noise(Objective objective, float largest_weight, float noise) {
+    constexpr float most_deviations = 6.0f;  // of normal_pair
+    const float largest_scale = is_of_classes(objective) ? 1.0f : exponential(max_log_std);
+    return most_deviations * largest_scale * std::sqrt(largest_weight) * noise;
+}
+
 inline void normal_gradient(const Scores& scores, const float* leave_one_out, float guard, const float* y, std::size_t row,
                             float* __restrict mean_gradient, float* __restrict scale_gradient, float* __restrict mean_noise,
                             float* __restrict scale_noise) {
@@ -120,7 +124,6 @@ inline void categorical_gradient(const Scores& scores, int outputs, const float*
 }
 
 inline double negative_log_likelihood(Objective objective, const Scores& scores, int outputs, float y, std::size_t row) {
-    constexpr double half_log_two_pi = 0.91893853320467274;
     if (objective == Objective::normal) {
         const double log_std = clamp(scores.at(1, row), min_log_std, max_log_std);
         const double z = (y - scores.at(0, row)) * exponential(-log_std);
@@ -140,8 +143,6 @@ inline double negative_log_likelihood(Objective objective, const Scores& scores,
     for (int k = 0; k < outputs; ++k) sum += exponential(scores.at(k, row) - top);
     return top + logarithm(sum) - scores.at(static_cast<int>(y), row);
 }
-
-#if !defined(__CUDACC_RTC__)
 
 // Gradients of a family of `families/`, in its metric, and the scales of their noise: one block per output. `leave_one_out`
 // and `guard` are as for the Normal. The targets of a row are `stride` apart.
@@ -165,23 +166,25 @@ inline void family_gradient(F, const Scores& scores, const float* leave_one_out,
     }
 }
 
-// The same of any family; the targets of a row are `stride` apart.
+// The loss of a row of a family. Its targets are `stride` apart, and `y` is the first of them.
+template <class F>
+inline double family_loss(F, const Scores& scores, const float* constants, const float* y, std::size_t stride, std::size_t row) {
+    double score[F::outputs];
+    float target[F::targets];
+    for (int k = 0; k < F::outputs; ++k) score[k] = scores.at(k, row);
+    for (int k = 0; k < F::targets; ++k) target[k] = y[k * stride];
+    return F::negative_log_likelihood(score, target, constants);
+}
+
+// The same of any objective.
 inline double negative_log_likelihood(Objective objective, const Scores& scores, int outputs, const float* constants, const float* y,
                                       std::size_t stride, std::size_t row) {
     if (is_family(objective)) {
         double loss = 0.0;
-        with_family(objective, [&]<class F>(F) {
-            double score[F::outputs];
-            float target[F::targets];
-            for (int k = 0; k < F::outputs; ++k) score[k] = scores.at(k, row);
-            for (int k = 0; k < F::targets; ++k) target[k] = y[k * stride];
-            loss = F::negative_log_likelihood(score, target, constants);
-        });
+        with_family(objective, [&](auto family) { loss = family_loss(family, scores, constants, y, stride, row); });
         return loss;
     }
     return negative_log_likelihood(objective, scores, outputs, y[0], row);
 }
-
-#endif
 
 }  // namespace epiboost

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/constants.hpp"
+#include "families/families.hpp"
 #include "core/standard.hpp"
 
 namespace epiboost::cuda {
@@ -18,12 +19,15 @@ using std::uint8_t;
 // The same for all chains; set when the kernels are compiled.
 constexpr auto objective = static_cast<Objective>(EPIBOOST_OBJECTIVE);
 constexpr int outputs = EPIBOOST_OUTPUTS;
+using CompiledFamily = FamilyOf<objective>;  // any for the Normal and for classes
 constexpr int lanes = outputs + 1;                        // of a histogram's cell: gradients, and the weight last
 constexpr int score_lanes = EPIBOOST_SCORE_LANES;         // in which the CPU sums a score; 1 if one output after the other
 constexpr bool packs = outputs == 2 && score_lanes == 1;  // a cell is one word of 64 bits, as in PackedTwo
 constexpr int planes = packs ? 2 : lanes;                 // of a histogram: arrays of 32-bit numbers, one per cell
 constexpr int columns_at_once = EPIBOOST_COLUMNS;         // whose histograms one block sums
 constexpr bool counts_squares = EPIBOOST_COUNTS_SQUARES;  // whether scores or their noise need the sums of squared gradients
+constexpr bool is_monotone = EPIBOOST_MONOTONE;           // whether a chain has monotone constraints
+constexpr int sum_lanes = lanes + (is_monotone ? 1 : 0);  // of the sums of a leaf: noise in the gradients of the first output last
 
 // Factors of one tree, which the host computes.
 struct Step {
@@ -43,7 +47,7 @@ struct Member {
     const uint8_t* bins;  // (columns, stride)
     const int32_t* lowest;  // (columns): the bins that occur
     const int32_t* highest;  // (columns)
-    const float* y;
+    const float* y;  // (targets, stride)
     const float* weight;  // null: 1
     const float* offset;  // (outputs, stride)
     const float* neighbour_weight;
@@ -52,10 +56,14 @@ struct Member {
     const int32_t* draws;  // null: 1
     const Step* steps;  // (trees)
     const float* start;  // (outputs)
+    const float* constants;  // of the family
     const uint32_t* groups;  // (columns, group_words): the groups of interacting columns that a column is in; null: no restriction
+    const int32_t* monotone;  // (columns): 1 or -1 for columns along which the first output must increase or decrease; null: none
     float* scores;  // (outputs, stride), as F / c^t and without the start
     float* leave_one_out;  // (stride); null without variance guard
+    float* own_gradient;  // (stride): of the first output, without weight and noise; null for the Normal and without variance guard
     float* gradients;  // (outputs, stride)
+    float* gradient_noise;  // (stride): noise in the gradients of the first output, with monotone constraints
     float* drawn_weight;  // (stride), with subsampling
     int32_t* drawn_integer_weight;  // (stride), with subsampling
     uint8_t* leaf;  // (stride): leaf of each row in the finished tree
@@ -73,15 +81,16 @@ struct Member {
     uint32_t* parents;  // (2, columns, leaves / 4, planes, cells): prefix sums of even and odd levels; null without subtraction
     uint8_t* right_is_lighter;  // (2, columns, leaves / 2): of the two sides of each leaf at the column's best split
     uint32_t* arrived;  // (columns + 2): blocks that have finished a column, the leaf sums, and the losses
-    int64_t* sums;  // (2, leaves, lanes): leaf sums of even and odd trees
+    int64_t* sums;  // (2, leaves, sum_lanes): leaf sums of even and odd trees
     float* leaf_steps;  // (outputs, leaves): leaf values in the units of the stored scores
     float* leaf_totals;  // (leaves, 2): see LeafTotals
+    float* leaf_changes;  // (3, leaves): see MonotoneLeaves; null without monotone constraints
     int32_t* own_values;  // whether the values of a given tree are those of these rows
     uint16_t* feature;  // (trees, depth)
     uint8_t* threshold;  // (trees, depth)
     float* value;  // (trees, leaves, outputs)
     const uint8_t* evaluation_bins;  // (columns, evaluation_stride); null without evaluation rows
-    const float* evaluation_y;
+    const float* evaluation_y;  // (targets, evaluation_stride)
     const float* evaluation_weight;
     const float* evaluation_offset;  // (outputs, evaluation_stride)
     float* evaluation_scores;  // (outputs, evaluation_stride)
@@ -98,6 +107,7 @@ struct Member {
     float split_l2;  // l2 for the rows that choose the splits
     float weight_unit;
     float weight_scale;  // fixed point of weights
+    float largest_weight;
     float largest_level;  // of the integer gradients
     float noise;
     float variance_guard;
@@ -107,6 +117,7 @@ struct Member {
     int32_t subsamples;
     int32_t samples_structure;
     int32_t spare_bits;  // in fixed point
+    int32_t noise_bits;  // the same for noise
     int32_t columns;
     int32_t usable_columns;
     int32_t least_weight;  // of a leaf, in integer weights; 0 for any

@@ -14,6 +14,9 @@ inline double row_loss(const Member& member, float decay, std::size_t row) {
     const Scores scores{member.evaluation_scores, stride, member.start, decay};
     const float y = member.evaluation_y[row];
     const float weight = member.evaluation_weight ? member.evaluation_weight[row] : 1.0f;
+    if constexpr (is_family(objective)) {
+        return weight * family_loss(CompiledFamily{}, scores, member.constants, member.evaluation_y + row, stride, row);
+    }
     if (!member.evaluation_offset) return weight * negative_log_likelihood(objective, scores, outputs, y, row);
     float shifted[outputs];
     const Scores own = with_offset(scores, member.evaluation_offset, outputs, row, 1, shifted);

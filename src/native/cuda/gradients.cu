@@ -31,6 +31,16 @@ inline const NoiseKey* output_keys(const Member& member, int tree, Purpose purpo
     return reinterpret_cast<const NoiseKey*>(parts);
 }
 
+// Adds to a leave-one-out score what the order of monotone leaves has changed, see training/leave_one_out.hpp.
+inline float follow_order(const Member& member, const Step& step, int leaf, int leaves, float previous, float moved) {
+    if (!is_monotone || !member.leaf_changes) return moved;
+    const float before = member.leaf_changes[leaf];
+    const float shift = member.leaf_changes[leaves + leaf];
+    const float share = member.leaf_changes[2 * leaves + leaf];
+    const float own_influence = step.scale * before - (moved - previous);
+    return moved + (step.scale * shift + (1.0f - share) * own_influence);
+}
+
 // Adds the values of the previous tree to the scores of a row. `step` is that of the previous tree.
 inline void update_row(const Chains& chains, const Member& member, const Step& step, bool trained_on_rows, std::size_t row) {
     const int leaf = member.leaf[row];
@@ -45,9 +55,10 @@ inline void update_row(const Chains& chains, const Member& member, const Step& s
                 towards_row = share * member.neighbour_weight[row] * (previous - raw);
             }
             const LeafTotals totals{member.leaf_totals[2 * leaf], member.leaf_totals[2 * leaf + 1]};
-            const float gradient = (member.start[0] + step.decay * raw) - member.y[row];
+            const float gradient = member.own_gradient ? member.own_gradient[row] : (member.start[0] + step.decay * raw) - member.y[row];
             const float rate = step.scale * member.step_rate;
-            member.leave_one_out[row] = previous - leave_one_out_step(totals, weight_of(member, row), gradient, towards_row, rate);
+            const float moved = previous - leave_one_out_step(totals, weight_of(member, row), gradient, towards_row, rate);
+            member.leave_one_out[row] = follow_order(member, step, leaf, leaves, previous, moved);
         } else {
             member.leave_one_out[row] = previous + member.leaf_steps[leaf];
         }
@@ -102,6 +113,14 @@ void add_noise(const Member& member, const NoiseKey* keys, std::size_t row, floa
         noise[1] = size * odd;
     }
     for (int k = 0; k < count; ++k) store(output + k, weight * raw[k] + noise_scale[k] * noise[k]);
+    if (is_monotone && output == 0 && member.gradient_noise) member.gradient_noise[row] = noise_scale[0] * noise[0];
+}
+
+// The first score of a row, without its own influence where the variance guard removes it.
+inline float guarded_location(const Member& member, const Step& step, float score, std::size_t row) {
+    const float raw = member.scores[row];
+    const float leave_one_out = member.leave_one_out ? member.leave_one_out[row] : raw;
+    return guarded_mean(score, step.decay, raw, leave_one_out, member.variance_guard);
 }
 
 // Computes the gradients of one row.
@@ -111,12 +130,21 @@ void row_gradients(const Member& member, const Step& step, const NoiseKey* keys,
     const float y = member.y[row];
     const float weight = weight_of(member, row);
     const float root = std::sqrt(weight);
-    if constexpr (objective == Objective::normal) {
+    if constexpr (is_family(objective)) {
+        using F = CompiledFamily;
+        float score[F::outputs];
+        float target[F::targets];
+        float raw[F::outputs];
+        float noise_scale[F::outputs];
+        for (int k = 0; k < F::outputs; ++k) score[k] = scores(k);
+        for (int k = 0; k < F::targets; ++k) target[k] = member.y[k * member.stride + row];
+        F::gradient(score, guarded_location(member, step, score[0], row), target, member.constants, raw, noise_scale);
+        if (member.own_gradient) member.own_gradient[row] = raw[0];
+        static_assert(F::outputs <= 2);  // one pair of random numbers
+        add_noise(member, keys, row, weight, root, 0, raw, noise_scale, F::outputs, store);
+    } else if constexpr (objective == Objective::normal) {
         const float mean = scores(0);
-        const float raw_mean = member.scores[row];
-        const float leave_one_out = member.leave_one_out ? member.leave_one_out[row] : raw_mean;
-        const float guarded = guarded_mean(mean, step.decay, raw_mean, leave_one_out, member.variance_guard);
-        const NormalGradient gradient = normal_gradient(mean, scores(1), guarded, y);
+        const NormalGradient gradient = normal_gradient(mean, scores(1), guarded_location(member, step, mean, row), y);
         const float raw[2] = {gradient.mean, gradient.scale};
         const float noise_scale[2] = {gradient.mean_noise, gradient.scale_noise};
         add_noise(member, keys, row, weight, root, 0, raw, noise_scale, 2, store);

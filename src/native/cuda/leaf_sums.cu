@@ -2,11 +2,13 @@
 // training/leaf_values.hpp.
 #pragma once
 
+#include "core/objective.hpp"
 #include "cuda/chains.cuh"
 #include "cuda/device.cuh"
 #include "cuda/gradients.cu"
 #include "cuda/histogram.cuh"
 #include "cuda/splits.cuh"
+#include "training/leaf_step.hpp"
 #include "training/rounding.hpp"
 
 namespace epiboost::cuda {
@@ -32,13 +34,15 @@ inline int leaf_of(const TreeSplits& splits, int depth, std::size_t row) {
     return leaf;
 }
 
-// Fixed point of a lane: gradients, and the weight last.
+// Fixed point of a lane: gradients, the weight, and noise.
 inline float lane_scale(const Member& member, int tree, int lane) {
     if (lane == outputs) return member.weight_scale;
+    if (is_monotone && lane == lanes) return fixed_point(largest_noise(objective, member.largest_weight, member.noise), member.noise_bits);
     return fixed_point(std::bit_cast<float>(member.largest[tree % 2 * outputs + lane]), member.spare_bits);
 }
 
 inline long long fixed_lane(const Member& member, int lane, float scale, std::size_t row) {
+    if (is_monotone && lane == lanes) return member.gradient_noise ? round_to_nearest<std::int64_t>(member.gradient_noise[row] * scale) : 0;
     const float value = lane < outputs ? member.gradients[lane * member.stride + row] : weight_of(member, row);
     if (member.spare_bits > 0) return round_to_nearest<std::int64_t>(value * scale);
     return round_to_nearest<std::int32_t>(value * scale);
@@ -62,10 +66,33 @@ struct SharedSums {
     }
 };
 
-// Computes leaf values from the sums; one block per chain.
-inline void compute_values(const Chains& chains, const Member& member, int tree) {
+// How far the step of a leaf may go.
+constexpr StepBound bound_of(int output) {
+    if constexpr (is_family(objective)) {
+        constexpr StepBound first = CompiledFamily::step_bound[0];
+        constexpr StepBound last = CompiledFamily::step_bound[CompiledFamily::outputs - 1];
+        return output == 0 ? first : last;
+    } else {
+        return objective == Objective::normal && output == 1 ? StepBound::log_dispersion : StepBound::none;
+    }
+}
+
+// The sum of a lane over the rows of a leaf.
+inline double leaf_sum(const Chains& chains, const Member& member, int tree, int leaf, int lane) {
+    const std::int64_t* sums = member.sums + (static_cast<std::size_t>(tree % 2) << chains.depth) * sum_lanes;
+    return static_cast<double>(sums[leaf * sum_lanes + lane]) / static_cast<double>(lane_scale(member, tree, lane));
+}
+
+// The value of a leaf by its own sums.
+inline float leaf_value(const Chains& chains, const Member& member, int tree, int leaf, int k) {
+    const double gradient = leaf_sum(chains, member, tree, leaf, k);
+    const double total = leaf_sum(chains, member, tree, leaf, outputs) + member.l2;
+    return static_cast<float>(total > 1e-20 ? leaf_step(gradient / total, member.learning_rate, bound_of(k)) : 0.0);
+}
+
+// Computes leaf values from the sums; one block per chain. `ordered` are those of the first output if an order has changed them.
+inline void compute_values(const Chains& chains, const Member& member, int tree, const float* ordered) {
     const int leaves = 1 << chains.depth;
-    const std::int64_t* sums = member.sums + static_cast<std::size_t>(tree % 2) * leaves * lanes;
     const Step step = member.steps[tree];
     __shared__ bool own_values;
     if (threadIdx.x == 0) own_values = true;
@@ -73,11 +100,7 @@ inline void compute_values(const Chains& chains, const Member& member, int tree)
     for (int at = static_cast<int>(threadIdx.x); at < leaves * outputs; at += static_cast<int>(blockDim.x)) {
         const int leaf = at / outputs;
         const int k = at % outputs;
-        const double weight = static_cast<double>(sums[leaf * lanes + outputs]) / static_cast<double>(lane_scale(member, tree, outputs));
-        const double gradient = static_cast<double>(sums[leaf * lanes + k]) / static_cast<double>(lane_scale(member, tree, k));
-        const double total = weight + member.l2;
-        const bool is_log_std = objective == Objective::normal && k == 1;
-        auto value = static_cast<float>(total > 1e-20 ? leaf_step(gradient / total, member.learning_rate, is_log_std) : 0.0);
+        float value = ordered && k == 0 ? ordered[leaf] : leaf_value(chains, member, tree, leaf, k);
         float& stored = member.value[(static_cast<std::size_t>(tree) * leaves + leaf) * outputs + k];
         if (tree < chains.given) {
             if (value != stored) own_values = false;
@@ -87,8 +110,8 @@ inline void compute_values(const Chains& chains, const Member& member, int tree)
         }
         member.leaf_steps[k * leaves + leaf] = step.scale * value;
         if (k == 0) {
-            member.leaf_totals[2 * leaf] = static_cast<float>(gradient);
-            member.leaf_totals[2 * leaf + 1] = static_cast<float>(total);
+            member.leaf_totals[2 * leaf] = static_cast<float>(leaf_sum(chains, member, tree, leaf, 0));
+            member.leaf_totals[2 * leaf + 1] = static_cast<float>(leaf_sum(chains, member, tree, leaf, outputs) + member.l2);
         }
     }
     __syncthreads();
@@ -110,7 +133,7 @@ EPIBOOST_KERNEL __launch_bounds__(256, EPIBOOST_ROW_BLOCKS) sum_leaves(const epi
     const Member member = chains.members[blockIdx.y];
     const int tree = *chains.current;
     const int leaves = 1 << chains.depth;
-    const int size = leaves * lanes;
+    const int size = leaves * sum_lanes;
     std::int64_t* sums = member.sums + static_cast<std::size_t>(tree % 2) * size;
     if (blockIdx.x == 0) {  // those of the next tree
         clear(member.sums + static_cast<std::size_t>((tree + 1) % 2) * size, static_cast<std::size_t>(size));
@@ -123,19 +146,20 @@ EPIBOOST_KERNEL __launch_bounds__(256, EPIBOOST_ROW_BLOCKS) sum_leaves(const epi
     const SharedSums own(size, copies > 0 ? static_cast<int>(threadIdx.x / warp_size) % copies : 0);
     clear(reinterpret_cast<std::int32_t*>(shared_memory()), static_cast<std::size_t>(2 * size * copies));
     __syncthreads();
-    float scale[outputs <= 4 ? lanes : 1];
+    constexpr int scales = outputs <= 4 ? sum_lanes : 1;
+    float scale[scales];
     if constexpr (outputs <= 4) {
-        for (int k = 0; k < lanes; ++k) scale[k] = lane_scale(member, tree, k);
+        for (int k = 0; k < sum_lanes; ++k) scale[k] = lane_scale(member, tree, k);
     }
     for (std::size_t row = first_row(); row < member.rows; row += row_step()) {
         const int leaf = leaf_of(splits, chains.depth, row);
         member.leaf[row] = static_cast<std::uint8_t>(leaf);
-        for (int k = 0; k < lanes; ++k) {
-            const long long fixed = fixed_lane(member, k, outputs <= 4 ? scale[k % (outputs <= 4 ? lanes : 1)] : lane_scale(member, tree, k), row);
+        for (int k = 0; k < sum_lanes; ++k) {
+            const long long fixed = fixed_lane(member, k, outputs <= 4 ? scale[k % scales] : lane_scale(member, tree, k), row);
             if (copies > 0) {
-                own.add(leaf * lanes + k, fixed);
+                own.add(leaf * sum_lanes + k, fixed);
             } else {
-                add_to(sums + leaf * lanes + k, fixed);
+                add_to(sums + leaf * sum_lanes + k, fixed);
             }
         }
     }
@@ -145,5 +169,7 @@ EPIBOOST_KERNEL __launch_bounds__(256, EPIBOOST_ROW_BLOCKS) sum_leaves(const epi
         for (int copy = 0; copy < copies; ++copy) sum += SharedSums(size, copy).sum(at);
         if (sum != 0) add_to(sums + at, sum);
     }
-    if (is_last_block(member.arrived + member.columns, gridDim.x)) compute_values(chains, member, tree);
+    if constexpr (!is_monotone) {  // otherwise order_leaves does it
+        if (is_last_block(member.arrived + member.columns, gridDim.x)) compute_values(chains, member, tree, nullptr);
+    }
 }

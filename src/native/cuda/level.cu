@@ -167,7 +167,9 @@ EPIBOOST_KERNEL __launch_bounds__(EPIBOOST_LEVEL_THREADS, EPIBOOST_LEVEL_BLOCKS)
             const int end = member.highest[block.first_column + c < member.columns ? block.first_column + c : 0];
             if (!columns.bins[c] || threshold > end) continue;
             std::uint32_t* children = block.prefix_sums(level, block.first_column + c);
-            scores[c][threshold] = add_leaves(member, sums_of_column(c), totals[c], leaves, cells, end, units, threshold, children, scores[c][threshold]);
+            const int direction = direction_of(member, block.first_column + c);
+            float& score = scores[c][threshold];
+            score = add_leaves(member, sums_of_column(c), totals[c], leaves, cells, end, units, direction, threshold, children, score);
         }
         __syncthreads();
     };

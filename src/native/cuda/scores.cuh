@@ -35,20 +35,43 @@ inline float add_leaf(const SumsAt& left, const SumsAt& all, const Units& units,
     }
 }
 
+// The direction of a column: 1 or -1 if the first output must increase or decrease along it, else 0.
+inline int direction_of(const Member& member, int column) { return is_monotone && member.monotone ? member.monotone[column] : 0; }
+
+// The same for a column with a direction. Where the values of the two sides are in the wrong order, the best that a tree can do is one
+// value for both. The threshold of the missing values, 0, has no order, and a side without rows no value.
+inline float add_ordered_leaf(const SumsAt& left, const SumsAt& all, const Units& units, int direction, int threshold, float score) {
+    const Inverses inverses(left.weight(), all.weight(), units);
+    const float left_value = static_cast<float>(left.gradient(0)) * inverses.left;  // leaf values have the opposite sign
+    const float right_value = static_cast<float>(all.gradient(0) - left.gradient(0)) * inverses.right;
+    const bool has_order = threshold > 0 && left.weight() > 0 && left.weight() < all.weight();
+    const bool is_ordered = !has_order || (direction > 0 ? left_value >= right_value : left_value <= right_value);
+    const float together = static_cast<float>(all.weight()) * units.weight + 2.0f * units.l2;
+    const float gradient = static_cast<float>(all.gradient(0));
+    const float pooled = units.gradient_squared[0] * (gradient * gradient / together);
+    score += is_ordered ? inverses.score(left.gradient(0), all.gradient(0), units.gradient_squared[0]) : pooled;
+    for (int k = 1; k < outputs; ++k) score += inverses.score(left.gradient(k), all.gradient(k), units.gradient_squared[k]);
+    return score;
+}
+
 constexpr float infinity = std::bit_cast<float>(0x7f800000u);
 
 // Adds leaves to the score of a threshold, in their order. A leaf without rows adds zero. `sums_of(leaf)` are the prefix sums of a
 // leaf, which are stored at `children` if that is not null.
 template <class SumsOf>
 float add_leaves(const Member& member, const SumsOf& sums_of, const LeafTotalsOfLevel& totals, int leaf_count, int cells, int last,
-                 const Units& units, int threshold, std::uint32_t* children, float score) {
+                 const Units& units, int direction, int threshold, std::uint32_t* children, float score) {
 #pragma unroll 4
     for (int leaf = 0; leaf < leaf_count; ++leaf) {
         const LeafSums sums = sums_of(leaf);
         const SumsAt left(sums, cells, threshold);
         const SumsAt all = totals.of(sums, leaf, cells, last);
         if (children) left.store(children + leaf * planes * cells);
-        score = add_leaf(left, all, units, score);
+        if (is_monotone && direction != 0) {
+            score = add_ordered_leaf(left, all, units, direction, threshold, score);
+        } else {
+            score = add_leaf(left, all, units, score);
+        }
         const std::int32_t right_weight = all.weight() - left.weight();
         const std::int32_t lighter = left.weight() < right_weight ? left.weight() : right_weight;
         if (lighter > 0 && lighter < member.least_weight) score = -infinity;  // never chosen
@@ -66,9 +89,10 @@ void compare_sides(const SumsOf& sums_of, int leaf_count, int cells, int last, i
     }
 }
 
-// Squared units of the gradients. The outputs of a Normal are different quantities, so each is divided by its own sum of squares.
+// Squared units of the gradients. The outputs of a distribution of numbers are different quantities, so each is divided by its own sum of
+// squares.
 inline float squared_unit(const Member& member, int tree, int output) {
-    if constexpr (objective == Objective::normal) {
+    if constexpr (!is_of_classes(objective)) {
         const std::int64_t squares = member.squares[output];
         return 1.0f / static_cast<float>(squares > 1 ? squares : 1);
     } else {

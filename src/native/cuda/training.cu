@@ -3,5 +3,8 @@
 #include "cuda/gradients.cu"
 #include "cuda/leaf_sums.cu"
 #include "cuda/level.cu"
+#if EPIBOOST_MONOTONE
+#include "cuda/monotone.cu"
+#endif
 #include "cuda/sample.cu"
 #include "cuda/table.cu"

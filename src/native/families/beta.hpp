@@ -2,9 +2,6 @@
 // so that shares near 0 and 1 keep their digits.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/elementary.hpp"
 #include "families/family.hpp"
 #include "families/log_one_plus.hpp"
@@ -63,15 +60,15 @@ struct Beta : Family<2> {
 
     static double negative_log_likelihood(const double* score, const float* y, const float*) {
         const double logit = clamp(static_cast<float>(score[0]), -max_logit, max_logit);
-        const double precision = std::exp(-2.0 * clamp(static_cast<float>(score[1]), min_log_dispersion, max_spread));
-        const double a = std::max<double>(precision / (1.0 + std::exp(-logit)), least_parameter);
-        const double b = std::max<double>(precision / (1.0 + std::exp(logit)), least_parameter);
+        const double precision = exponential(-2.0 * clamp(static_cast<float>(score[1]), min_log_dispersion, max_spread));
+        const double a = larger(precision / (1.0 + exponential(-logit)), least_parameter);
+        const double b = larger(precision / (1.0 + exponential(logit)), least_parameter);
         const double share = -log_one_plus_exponential(-y[0]);
         const double rest = -log_one_plus_exponential(y[0]);
         return log_gamma(a) + log_gamma(b) - log_gamma(a + b) - (a - 1.0) * share - (b - 1.0) * rest;
     }
 
-    static double log_one_plus_exponential(double x) { return x > 0.0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+    static double log_one_plus_exponential(double x) { return x > 0.0 ? x + log_one_plus(exponential(-x)) : log_one_plus(exponential(x)); }
 };
 
 }  // namespace epiboost

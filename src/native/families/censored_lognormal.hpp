@@ -2,9 +2,6 @@
 // logarithm. Without censoring the gradient is that of the Normal.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/elementary.hpp"
 #include "families/censored.hpp"
 #include "families/family.hpp"
@@ -50,26 +47,21 @@ struct CensoredLogNormal : Family<2, 2> {
         noise_scale[1] = 0.70710678f;
     }
 
-    static double log_tail(double z) {  // log(1 - Phi(z))
-        if (z < 25.0) return std::log(0.5 * std::erfc(z / std::sqrt(2.0)));
-        return -0.5 * z * z - std::log(z * std::sqrt(2.0 * pi));
-    }
-
     // Of the target, of which y is the standardised logarithm: a density if it is observed, otherwise a probability.
     static double negative_log_likelihood(const double* score, const float* y, const float* constant) {
         const double log_scale = clamp(static_cast<float>(score[1]), min_log_dispersion, max_log_dispersion);
-        const double lower = (y[0] - score[0]) * std::exp(-log_scale);
-        const double upper = (y[1] - score[0]) * std::exp(-log_scale);
+        const double lower = (y[0] - score[0]) * exponential(-log_scale);
+        const double upper = (y[1] - score[0]) * exponential(-log_scale);
         const Censoring censoring = censoring_of(y[0], y[1]);
-        if (censoring == Censoring::right) return -log_tail(lower);
-        if (censoring == Censoring::left) return -log_tail(-upper);
+        if (censoring == Censoring::right) return -log_normal_tail(lower);
+        if (censoring == Censoring::left) return -log_normal_tail(-upper);
         const double log_y = constant[0] + constant[1] * y[0];
-        const double density = 0.91893853320467274 + log_scale + std::log(constant[1]) + log_y;
+        const double density = half_log_two_pi + log_scale + logarithm(static_cast<double>(constant[1])) + log_y;
         if (censoring == Censoring::none) return density + 0.5 * lower * lower;
         const double near = lower + upper > 0.0 ? lower : -upper;  // the nearer end, mirrored to the upper tail
         const double far = lower + upper > 0.0 ? upper : -lower;
-        const double larger = log_tail(near);
-        return -(larger + std::log(-std::expm1(std::min(log_tail(far) - larger, -1e-300))));
+        const double log_near = log_normal_tail(near);
+        return -(log_near + logarithm(-exponential_less_one(smaller(log_normal_tail(far) - log_near, -1e-300))));
     }
 };
 

@@ -2,9 +2,6 @@
 // c = 1 - Euler's constant, and log s. Without censoring the gradient is that of `Weibull`.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/elementary.hpp"
 #include "families/censored.hpp"
 #include "families/family.hpp"
@@ -69,15 +66,15 @@ struct CensoredWeibull : Family<2, 2> {
     // Of the target, of which y is the standardised logarithm: a density if it is observed, otherwise a probability.
     static double negative_log_likelihood(const double* score, const float* y, const float* constant) {
         const double log_scale = clamp(static_cast<float>(score[1]), min_log_dispersion, Weibull::max_log_inverse_shape);
-        const double lower = std::min((y[0] - score[0]) * std::exp(-log_scale) + Weibull::shift, 700.0);
-        const double upper = std::min((y[1] - score[0]) * std::exp(-log_scale) + Weibull::shift, 700.0);
-        const double lower_hazard = std::exp(lower);
+        const double lower = smaller((y[0] - score[0]) * exponential(-log_scale) + Weibull::shift, 700.0);
+        const double upper = smaller((y[1] - score[0]) * exponential(-log_scale) + Weibull::shift, 700.0);
+        const double lower_hazard = exponential(lower);
         const Censoring censoring = censoring_of(y[0], y[1]);
         if (censoring == Censoring::right) return lower_hazard;
         const double log_y = constant[0] + constant[1] * y[0];
-        if (censoring == Censoring::none) return log_scale + std::log(constant[1]) + log_y - lower + lower_hazard;
-        if (censoring == Censoring::left) return -std::log(-std::expm1(-std::max(std::exp(upper), 1e-300)));
-        return lower_hazard - std::log(-std::expm1(std::min(lower_hazard - std::exp(upper), -1e-300)));
+        if (censoring == Censoring::none) return log_scale + logarithm(static_cast<double>(constant[1])) + log_y - lower + lower_hazard;
+        if (censoring == Censoring::left) return -logarithm(-exponential_less_one(-larger(exponential(upper), 1e-300)));
+        return lower_hazard - logarithm(-exponential_less_one(smaller(lower_hazard - exponential(upper), -1e-300)));
     }
 };
 

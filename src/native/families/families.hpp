@@ -1,7 +1,8 @@
-// The table of families. A family is a file in this folder and one entry here; the entries are numbered from `first_family`.
+// The table of families. A family is a file in this folder and one entry here; the entries are numbered from `first_family`. Kernels
+// for GPUs are compiled from these files too.
 #pragma once
 
-#include "core/problem.hpp"
+#include "core/constants.hpp"
 #include "families/beta.hpp"
 #include "families/censored_lognormal.hpp"
 #include "families/censored_weibull.hpp"
@@ -23,6 +24,22 @@ using Families =
 constexpr int first_family = 3;  // after the Normal and the classes, see `Objective`
 
 constexpr bool is_family(Objective objective) { return static_cast<int>(objective) >= first_family; }
+
+template <int number, class First, class... Rest>
+struct NumberedFamily {
+    using Type = typename NumberedFamily<number - 1, Rest...>::Type;
+};
+template <class First, class... Rest>
+struct NumberedFamily<0, First, Rest...> {
+    using Type = First;
+};
+template <Objective objective, class... Members>
+typename NumberedFamily<is_family(objective) ? static_cast<int>(objective) - first_family : 0, Members...>::Type family_in(
+    FamilyList<Members...>);
+
+// The family of an objective that is known when this is compiled; any for other objectives.
+template <Objective objective>
+using FamilyOf = decltype(family_in<objective>(Families{}));
 
 // Calls `use` with a value of the family of an objective; does nothing for other objectives.
 template <class Use, class... Members>

@@ -2,8 +2,6 @@
 // logarithm of y in units of its mean: a ratio of y to a mean near it keeps its digits.
 #pragma once
 
-#include <cmath>
-
 #include "core/elementary.hpp"
 #include "families/family.hpp"
 #include "families/special.hpp"
@@ -35,9 +33,9 @@ struct Gamma : Family<2> {
     }
 
     static double negative_log_likelihood(const double* score, const float* y, const float*) {
-        const double shape = std::exp(-2.0 * clamp(static_cast<float>(score[1]), min_log_dispersion, max_log_variation));
+        const double shape = exponential(-2.0 * clamp(static_cast<float>(score[1]), min_log_dispersion, max_log_variation));
         const double log_ratio = clamp(static_cast<float>(y[0] - score[0]), -max_log_ratio, max_log_ratio);
-        return log_gamma(shape) - shape * std::log(shape) + shape * (std::exp(log_ratio) - log_ratio) + y[0];
+        return log_gamma(shape) - shape * logarithm(shape) + shape * (exponential(log_ratio) - log_ratio) + y[0];
     }
 };
 

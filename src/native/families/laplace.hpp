@@ -1,8 +1,6 @@
 // Laplace: scores are the location, which is the median, and the log scale of the standardised target.
 #pragma once
 
-#include <cmath>
-
 #include "core/elementary.hpp"
 #include "families/family.hpp"
 
@@ -12,6 +10,8 @@ struct Laplace : Family<2> {
     static constexpr const char* name = "laplace";
     static constexpr int constants = 0;
     static constexpr StepBound step_bound[outputs] = {StepBound::none, StepBound::log_mean};
+
+    static constexpr double log_two = 0.69314718055994531;
 
     // Natural gradient: the Fisher information is diag(1 / scale^2, 1).
     EPIBOOST_DEVICE_INLINE static void gradient(const float* score, float location, const float* y, const float*,
@@ -29,7 +29,7 @@ struct Laplace : Family<2> {
 
     static double negative_log_likelihood(const double* score, const float* y, const float*) {
         const double log_scale = clamp(static_cast<float>(score[1]), min_log_dispersion, max_log_dispersion);
-        return std::log(2.0) + log_scale + std::abs(y[0] - score[0]) * std::exp(-log_scale);
+        return log_two + log_scale + magnitude(y[0] - score[0]) * exponential(-log_scale);
     }
 };
 

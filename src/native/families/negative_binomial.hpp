@@ -2,9 +2,6 @@
 // the dispersion alpha. The variance is mean + alpha mean^2. The target is in units of its mean.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/elementary.hpp"
 #include "families/family.hpp"
 #include "families/log_one_plus.hpp"
@@ -51,11 +48,11 @@ struct NegativeBinomial : Family<2> {
     }
 
     static double negative_log_likelihood(const double* score, const float* y, const float* constant) {
-        const double mean = constant[0] * std::exp(static_cast<double>(clamp(static_cast<float>(score[0]), min_log_mean, max_log_mean)));
-        const double size = std::exp(-static_cast<double>(clamp(static_cast<float>(score[1]), min_log_dispersion, max_log_dispersion)));
-        const double count = std::max(0.0, std::nearbyint(static_cast<double>(y[0]) * constant[0]));
-        return log_gamma(size) + log_gamma(count + 1.0) - log_gamma(count + size) + size * std::log1p(mean / size) +
-               count * std::log1p(size / mean);
+        const double mean = constant[0] * exponential(static_cast<double>(clamp(static_cast<float>(score[0]), min_log_mean, max_log_mean)));
+        const double size = exponential(-static_cast<double>(clamp(static_cast<float>(score[1]), min_log_dispersion, max_log_dispersion)));
+        const double count = larger(0.0, nearest_integer(static_cast<double>(y[0]) * constant[0]));
+        return log_gamma(size) + log_gamma(count + 1.0) - log_gamma(count + size) + size * log_one_plus(mean / size) +
+               count * log_one_plus(size / mean);
     }
 };
 

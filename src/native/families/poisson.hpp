@@ -1,9 +1,6 @@
 // Counts: the one score is the logarithm of the mean in units of the mean of the target, and so is the target.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/elementary.hpp"
 #include "families/family.hpp"
 
@@ -24,9 +21,10 @@ struct Poisson : Family<1> {
     }
 
     static double negative_log_likelihood(const double* score, const float* y, const float* constant) {
-        const double log_mean = clamp(static_cast<float>(score[0]), min_log_mean, max_log_mean) + std::log(constant[0]);
-        const double count = std::max(0.0, std::nearbyint(static_cast<double>(y[0]) * constant[0]));
-        return std::exp(log_mean) - count * log_mean + log_gamma(count + 1.0);
+        const double average = constant[0];
+        const double log_mean = clamp(static_cast<float>(score[0]), min_log_mean, max_log_mean) + logarithm(average);
+        const double count = larger(0.0, nearest_integer(static_cast<double>(y[0]) * average));
+        return exponential(log_mean) - count * log_mean + log_gamma(count + 1.0);
     }
 };
 

@@ -29,9 +29,9 @@ struct Student : Family<2> {
     static double negative_log_likelihood(const double* score, const float* y, const float* constant) {
         const double freedom = constant[0];
         const double log_scale = clamp(static_cast<float>(score[1]), min_log_dispersion, max_log_dispersion);
-        const double z = (y[0] - score[0]) * std::exp(-log_scale);
-        return log_gamma(0.5 * freedom) - log_gamma(0.5 * (freedom + 1.0)) + 0.5 * std::log(freedom * pi) + log_scale +
-               0.5 * (freedom + 1.0) * std::log1p(z * z / freedom);
+        const double z = (y[0] - score[0]) * exponential(-log_scale);
+        return log_gamma(0.5 * freedom) - log_gamma(0.5 * (freedom + 1.0)) + 0.5 * logarithm(freedom * pi) + log_scale +
+               0.5 * (freedom + 1.0) * log_one_plus(z * z / freedom);
     }
 };
 

@@ -2,8 +2,6 @@
 // c = 1 - Euler's constant, and log s: in these coordinates the Fisher information is diagonal.
 #pragma once
 
-#include <cmath>
-
 #include "core/elementary.hpp"
 #include "families/family.hpp"
 
@@ -40,8 +38,8 @@ struct Weibull : Family<2> {
     // Of the target, of which y is the logarithm.
     static double negative_log_likelihood(const double* score, const float* y, const float*) {
         const double log_scale = clamp(static_cast<float>(score[1]), min_log_dispersion, max_log_inverse_shape);
-        const double z = (y[0] - score[0]) * std::exp(-log_scale) + shift;
-        return log_scale - z + std::exp(z < 700.0 ? z : 700.0) + y[0];
+        const double z = (y[0] - score[0]) * exponential(-log_scale) + shift;
+        return log_scale - z + exponential(z < 700.0 ? z : 700.0) + y[0];
     }
 };
 

@@ -32,9 +32,7 @@ class Gradients {
     // Noise in the gradients of the first output, and a bound of its size; only if the recipe separates it.
     const float* noise() const { return noise_.data(); }
     float largest_noise() const {
-        constexpr float most_deviations = 6.0f;  // of normal_pair
-        const float largest_scale = !is_of_classes(recipe_.objective) ? exponential(max_log_std) : 1.0f;
-        return most_deviations * largest_scale * std::sqrt(context_.largest_weight) * static_cast<float>(recipe_.noise);
+        return epiboost::largest_noise(recipe_.objective, context_.largest_weight, static_cast<float>(recipe_.noise));
     }
 
     // Gradients of the first output without weights and noise, for the variance guard of families; null for the Normal, whose

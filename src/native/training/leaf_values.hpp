@@ -14,6 +14,7 @@
 #include "families/families.hpp"
 #include "training/context.hpp"
 #include "training/gradients.hpp"
+#include "training/leaf_step.hpp"
 #include "training/rounding.hpp"
 #include "training/splits.hpp"
 
@@ -77,7 +78,7 @@ class LeafValues {
                 const double weight = result.weight[leaf] + context_.recipe.l2;
                 result.gradient[leaf * outputs_ + k] = gradient;
                 result.value[leaf * outputs_ + k] =
-                    static_cast<float>(weight > 1e-20 ? step(gradient / weight, bounds_[k]) : 0.0);
+                    static_cast<float>(weight > 1e-20 ? leaf_step(gradient / weight, context_.recipe.learning_rate, bounds_[k]) : 0.0);
             }
         }
         if (noise_sums_.empty()) return result;
@@ -90,15 +91,6 @@ class LeafValues {
     }
 
   private:
-    // A step down the gradient. That of the log of a mean, 1 - m with m the mean of ratios of the targets to their means, has no bound
-    // either: its best value is log m.
-    double step(double gradient, StepBound bound) const {
-        const double rate = context_.recipe.learning_rate;
-        if (bound != StepBound::log_mean) return leaf_step(gradient, rate, bound == StepBound::log_dispersion);
-        const double step = -rate * gradient;
-        return step <= 0.0 ? step : std::min(step, std::log(1.0 - gradient));
-    }
-
     static constexpr std::size_t copies = 4;  // of the sums: hides the latency of an addition, see add_block
 
     // One row may be so heavy that 30 bits of its gradient leave none for others. There is room for more bits if there are not

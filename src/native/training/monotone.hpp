@@ -17,6 +17,7 @@
 
 #include "core/problem.hpp"
 #include "training/leaf_values.hpp"
+#include "training/monotone_pair.hpp"
 #include "training/splits.hpp"
 
 namespace epiboost {
@@ -148,9 +149,6 @@ inline std::vector<double> sums_of_sets(const LeafSets& sets, const std::vector<
     return sums;
 }
 
-constexpr int max_sweeps = 100;        // most trees are in order after a few
-constexpr double min_movement = 1e-6;  // of the largest value, at which the sweeps end
-
 // Replaces values by the nearest ones, in weighted squares, that are in the order of the pairs. With any others a step of
 // boosting could raise the loss. Dykstra's algorithm projects onto one pair after the other, and takes each projection back
 // before its next. Returns the sets of leaves that have one value because they would be in the wrong order otherwise.
@@ -167,13 +165,7 @@ inline LeafSets order_values(const std::vector<std::pair<int, int>>& pairs, cons
         double movement = 0.0;
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             const auto [lower, upper] = pairs[i];
-            const double difference = value[lower] - value[upper];
-            if (difference <= 0.0 && push[i] == 0.0) continue;
-            const double change = std::max(difference / (inverse[lower] + inverse[upper]), -push[i]);
-            value[lower] -= change * inverse[lower];
-            value[upper] += change * inverse[upper];
-            push[i] += change;
-            movement = std::max(movement, std::abs(change) * std::max(inverse[lower], inverse[upper]));
+            movement = std::max(movement, project_pair(value[lower], value[upper], inverse[lower], inverse[upper], push[i]));
         }
         if (movement <= min_movement * largest) break;
     }

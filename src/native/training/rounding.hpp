@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/constants.hpp"
-#include "core/elementary.hpp"
 #include "core/standard.hpp"
 
 namespace epiboost {
@@ -30,15 +29,6 @@ inline float fixed_point(float largest, int spare_bits) {
     const int exponent = static_cast<int>(std::bit_cast<std::uint32_t>(largest) >> 23) - 127;  // -127 if subnormal: the limit
     const int wanted = 29 + spare_bits - exponent;
     return std::bit_cast<float>(static_cast<std::uint32_t>((wanted < 120 ? wanted : 120) + 127) << 23);
-}
-
-// A step down the mean gradient of a leaf. That of a log standard deviation, 1/2 - 1/2 m with m the mean of squared residuals in
-// standard deviations, has no bound: a step for large m would go far past the best value, 1/2 log m, and ends there.
-inline double leaf_step(double gradient, double learning_rate, bool is_log_std) {
-    const double step = -learning_rate * gradient;
-    if (!is_log_std || !(step > 0.0)) return step;
-    const double best = 0.5 * logarithm(1.0 - 2.0 * gradient);
-    return best < step ? best : step;
 }
 
 }  // namespace epiboost

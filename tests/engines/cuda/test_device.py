@@ -7,13 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from epiboost import EpiBoostClassifier, EpiBoostRegressor, load
+from epiboost import EpiBoostClassifier, EpiBoostRegressor, EpiBoostSurvivalRegressor, load
 from epiboost._inputs.device_arrays import on_host
 from epiboost.engines.cuda import choice, device
 from epiboost.engines.cuda.device import DeviceError, NoDeviceError
 from epiboost.engines.native import training_on_device
 from epiboost.engines.registry import engine_named
 from tests.support import emulated_cupy
+from tests.support.durations import table_of_durations
 from tests.support.emulated_gpu import COMPILER, EmulatedGpu
 
 rng = np.random.default_rng(0)
@@ -165,6 +166,26 @@ class TestTraining:
         assert emulated
         expected = EpiBoostRegressor(**options).fit(X, y)
         np.testing.assert_array_equal(found.predict_interval(X), expected.predict_interval(X))
+
+    def test_families_and_constraints_stop_at_the_tree_of_the_cpu(self, emulated):
+        options = {**SMALL, "n_estimators": 60, "learning_rate": 0.5, "early_stopping_rounds": 10}
+        options |= {"distribution": "student", "monotonic_constraints": [1, 0, 0]}
+        found, expected = (EpiBoostRegressor(device=name, **options) for name in ("cuda", "cpu"))
+        for model in (found, expected):
+            model.fit(X[:80], y[:80], eval_set=(X[80:], y[80:]))
+        assert emulated
+        assert found.forest_.count.max() < options["n_estimators"]
+        np.testing.assert_array_equal(found.forest_.leaf, expected.forest_.leaf)
+        np.testing.assert_array_equal(found.forest_.evaluation, expected.forest_.evaluation)
+
+    def test_censored_durations_are_trained_there(self, emulated):
+        table, _, target, _ = table_of_durations("weibull", n=200)
+        options = {**SMALL, "distribution": "weibull"}
+        found = EpiBoostSurvivalRegressor(device="cuda", **options).fit(table, target)
+        assert emulated
+        np.testing.assert_array_equal(
+            found.forest_.leaf, EpiBoostSurvivalRegressor(**options).fit(table, target).forest_.leaf
+        )
 
     def test_more_trees_are_added_on_the_gpu(self, emulated):
         model = EpiBoostRegressor(device="cuda", warm_start=True, **SMALL).fit(X, y)

@@ -56,6 +56,33 @@ def test_parameters_have_the_bits_of_the_cpu(depth, leaves, classes):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("family", ["lognormal", "student", "poisson", "histogram"])
+@pytest.mark.usefixtures("gpu")
+def test_parameters_of_families_have_the_bits_of_the_cpu(family):
+    X, signal = table()
+    y = np.round(np.exp(1.0 + 0.5 * signal)) + (family == "lognormal")
+    model = EpiBoostRegressor(distribution=family, n_members=3, n_estimators=TREES, random_state=0).fit(X, y)
+    expected, spread = model.predict_posterior(X).parameters, model.predict_uncertainty(X)
+    model.set_params(device="cuda")
+    np.testing.assert_array_equal(model.forest_.on("cuda").predict(X), model.forest_.on("cpu").predict(X))
+    np.testing.assert_array_equal(model.predict_posterior(X).parameters, expected)
+    np.testing.assert_array_equal(model.predict_uncertainty(X).knowledge, spread.knowledge)
+
+
+@pytest.mark.parametrize("family", ["gamma", "lognormal"])
+def test_predictions_of_families_are_where_the_table_is(gpu, family):
+    X, signal = table()
+    model = EpiBoostRegressor(distribution=family, n_members=3, n_estimators=TREES, random_state=0)
+    model.fit(X, np.exp(0.5 * signal))
+    expected, mean = model.predict_uncertainty(X), model.predict(X)
+    model.set_params(device="cuda")
+    found, found_mean = model.predict_uncertainty(gpu(X)), model.predict(gpu(X))
+    assert is_on_device(found.data)
+    assert is_on_device(found_mean)
+    np.testing.assert_allclose(on_host(found.data), expected.data, rtol=1e-12)
+    np.testing.assert_allclose(on_host(found_mean), mean, rtol=1e-12)
+
+
 @pytest.mark.parametrize("columns", [1, 33, 260])
 @pytest.mark.parametrize("leaves", [None, 9])
 @pytest.mark.usefixtures("gpu")

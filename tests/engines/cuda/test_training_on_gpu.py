@@ -9,6 +9,7 @@ from epiboost.engines.cuda.training import train_on_gpu
 from epiboost.engines.native.training import train_here
 from epiboost.engines.rounds import Rounds
 from tests.support.chain_tables import CASES, SGLB, assert_same_bits, chain_table
+from tests.support.family_targets import TARGETS
 
 pytestmark = [pytest.mark.cuda, pytest.mark.skipif(not is_available(), reason="needs an NVIDIA GPU and CuPy")]
 
@@ -18,7 +19,18 @@ def test_trees_have_the_bits_of_the_native_core(name):
     assert_same_bits([chain_table(**CASES[name])], train_on_gpu)
 
 
-@pytest.mark.parametrize("name", ["sglb", "drawn_weights", "classes_offset", "columns_of_interactions"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sglb",
+        "drawn_weights",
+        "classes_offset",
+        "columns_of_interactions",
+        "gamma_drawn",
+        "censored_bootstrap",
+        "monotone_drawn",
+    ],
+)
 def test_sanitized_kernels_have_the_bits_of_the_native_core(name):
     assert_same_bits([chain_table(**{**CASES[name], "trees": 2})], train_on_gpu)
 
@@ -26,6 +38,17 @@ def test_sanitized_kernels_have_the_bits_of_the_native_core(name):
 @pytest.mark.parametrize("rows", [10, 5_000, 100_000])
 def test_bits_are_the_same_for_few_and_for_many_rows(rows):
     assert_same_bits([chain_table(n=rows, depth=6, chains=3, **SGLB)], train_on_gpu)
+
+
+@pytest.mark.parametrize("depth", [1, 6, 8])
+def test_monotone_trees_of_many_rows_have_the_bits_of_the_native_core(depth):
+    table = chain_table(n=20_000, depth=depth, chains=3, trees=20, evaluation=True, monotone=(1, -1, 1, 0), **SGLB)
+    assert_same_bits([table], train_on_gpu)
+
+
+@pytest.mark.parametrize("objective", TARGETS)
+def test_families_of_many_rows_have_the_bits_of_the_native_core(objective):
+    assert_same_bits([chain_table(objective, n=20_000, depth=6, chains=3, evaluation=True, **SGLB)], train_on_gpu)
 
 
 def test_a_large_table_that_chooses_splits_by_all_rows():

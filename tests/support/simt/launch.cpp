@@ -28,6 +28,9 @@ extern "C" int launch(const char* name, const void* arguments, int level, unsign
     if (is("compute_gradients")) return run([=] { compute_gradients(copy_of<Chains>(arguments)); });
     if (is("prepare_sample")) return run([=] { prepare_sample(copy_of<Chains>(arguments)); });
     if (is("sum_leaves")) return run([=] { sum_leaves(copy_of<Chains>(arguments)); });
+#if EPIBOOST_MONOTONE
+    if (is("order_leaves")) return run([=] { order_leaves(copy_of<Chains>(arguments)); });
+#endif
     if (is("evaluate_rows")) return run([=] { evaluate_rows(copy_of<Chains>(arguments)); });
     if (is("transpose_table")) return run([=] { transpose_table(copy_of<TablePart>(arguments)); });
     if (is("compare_rows")) return run([=] { compare_rows(copy_of<TablePart>(arguments)); });

@@ -33,6 +33,7 @@ EPIBOOST_LAUNCHER(add_leaf_values)
 EPIBOOST_LAUNCHER(normal_parameters)
 EPIBOOST_LAUNCHER(bernoulli_parameters)
 EPIBOOST_LAUNCHER(categorical_parameters)
+EPIBOOST_LAUNCHER(complete_scores)
 EPIBOOST_LAUNCHER(summarize_normal)
 EPIBOOST_LAUNCHER(average_members)
 #endif

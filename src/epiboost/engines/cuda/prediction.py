@@ -13,9 +13,7 @@ from epiboost.engines.cuda.plan import STAGED_COLUMNS, STAGED_ROWS, Launch, Tree
 
 _THREADS = 256
 _NUMBERS = {"float64": "double", "float32": "float", "uint8": "unsigned char"}
-LINKS = (0, 1, 2)
-"""Codes of the objectives whose scores the kernels turn into parameters: a Normal, two classes, more classes."""
-_NORMAL, _BERNOULLI, _ = LINKS
+_NORMAL, _BERNOULLI, _CATEGORICAL = 0, 1, 2  # codes of objectives; families follow
 _MAX_SHARED_BYTES = 48 << 10  # more must be asked for
 
 
@@ -38,7 +36,7 @@ class Link(NamedTuple):
 
     @property
     def n_parameters(self) -> int:
-        """Number of parameters per row: a Bernoulli has one score but two probabilities."""
+        """Number of parameters per row: a Bernoulli has one score but two probabilities, a family keeps its scores."""
         return 2 if self.objective == _BERNOULLI else len(self.start)
 
 
@@ -102,7 +100,7 @@ class CudaPredictor:
         return self.n_columns + 8 * numbers
 
     def parameters(self, table: LibraryObject) -> LibraryObject:
-        """Return the parameters of all members, shape (members, rows, parameters), on the GPU.
+        """Return the parameters of all members, shape (members, rows, parameters), on the GPU; of families the scores.
 
         Parameters
         ----------
@@ -182,8 +180,9 @@ class CudaPredictor:
         elif link.objective == _BERNOULLI:
             module.get_function("bernoulli_parameters")(grid, (_THREADS,), (*given, start, parameters))
         else:
-            classes = np.int32(len(link.start))
-            module.get_function("categorical_parameters")(grid, (_THREADS,), (*given, classes, start, parameters))
+            kernel = "categorical_parameters" if link.objective == _CATEGORICAL else "complete_scores"
+            outputs = np.int32(len(link.start))
+            module.get_function(kernel)(grid, (_THREADS,), (*given, outputs, start, parameters))
 
 
 def _sum_kernel(sizes: TreeSizes, launch: Launch) -> LibraryObject:

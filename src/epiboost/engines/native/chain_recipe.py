@@ -12,6 +12,7 @@ from epiboost._native import native
 from epiboost.engines.native.encoded_constraints import encoded_constraints
 from epiboost.engines.native.split_rows import split_rows
 
+_CLASSES = (1, 2)  # codes of the losses of classes
 _UNBOUNDED = 255  # levels: a leaf-wise tree has at most 255 leaves, so none is deeper
 
 
@@ -99,6 +100,16 @@ class ChainRecipe:
             min_leaf_weight=float(spec.min_samples_leaf) if spec.min_samples_leaf > 1 else 0.0,
             column_share=spec.max_features,
         )
+
+    @property
+    def is_of_classes(self) -> bool:
+        """Whether the loss is one of classes, and not of a distribution of numbers."""
+        return self.objective in _CLASSES
+
+    @property
+    def guards_variance(self) -> bool:
+        """Whether leave-one-out scores are needed, as in ``core/problem.hpp``."""
+        return not self.is_of_classes and len(self.start) > 1 and self.variance_guard > 0.0
 
     def to_native(self) -> NativeRecipe:
         """Return the recipe as an object of the native core in use."""

@@ -8,7 +8,7 @@ from epiboost._inputs.device_arrays import is_on_device
 from epiboost._typing import AnyArray, Floats, LibraryObject
 from epiboost.engines.cuda.choice import is_gpu_used, pays_to_predict, warn_of_cpu
 from epiboost.engines.cuda.device import DeviceError, cupy, device_errors
-from epiboost.engines.cuda.prediction import LINKS, CudaPredictor, Link, NormalSummary, Recalibration
+from epiboost.engines.cuda.prediction import CudaPredictor, Link, NormalSummary, Recalibration
 from epiboost.engines.cuda.tables import parameters_of, probabilities_of, summary_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class DevicePredictors:
         """Return what is computed with the predictor, on the GPU where the table is, or None."""
         is_there = is_on_device(table)  # then prediction there always pays
         pays = is_there or pays_to_predict(len(table), int(forest.count.sum()))
-        if not len(table) or forest.objective.code not in LINKS or not is_gpu_used(forest.device, pays=pays):
+        if not len(table) or not is_gpu_used(forest.device, pays=pays):
             return None
         try:
             with cupy().cuda.Device(table.device.id if is_there else None) as device:

@@ -1,4 +1,4 @@
-// From raw scores to distribution parameters, and from the parameters of all members to the prediction of the ensemble. The same
+// From raw scores to distribution parameters of a Normal and of classes, and from the parameters of all members to the prediction of the ensemble. The same
 // operations in the same order as prediction/predictor.cpp, recalibration.hpp and decomposition.hpp of the native core.
 #include "core/elementary.hpp"
 #include "core/objective.hpp"
@@ -101,6 +101,18 @@ EPIBOOST_KERNEL categorical_parameters(const double* scores, std::int64_t padded
     for (int k = 0; k < classes; ++k) sum += of_row[k] = epiboost::exponential(start[k] + of_member[k * padded_rows] - top);
     const double inverse = 1.0 / sum;
     for (int k = 0; k < classes; ++k) of_row[k] *= inverse;
+}
+
+// scores: (members, outputs, padded rows); complete: (members, rows, outputs): scores with their start, of which the host makes the
+// parameters of a family.
+EPIBOOST_KERNEL complete_scores(const double* scores, std::int64_t padded_rows, std::int64_t rows, int outputs, const double* start,
+                                double* complete) {
+    using namespace epiboost::cuda;
+    const std::int64_t row = thread_index();
+    if (row >= rows) return;
+    const double* of_member = scores + static_cast<std::int64_t>(blockIdx.y) * outputs * padded_rows + row;
+    double* of_row = complete + (static_cast<std::int64_t>(blockIdx.y) * rows + row) * outputs;
+    for (int k = 0; k < outputs; ++k) of_row[k] = start[k] + of_member[k * padded_rows];
 }
 
 // parameters: (members, rows, 2); mean, data and knowledge: (rows). One thread per row.

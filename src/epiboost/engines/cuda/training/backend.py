@@ -25,6 +25,8 @@ class Definitions:
         Lanes in which the native core sums the score of a split; 1 if it adds one output after the other.
     counts_squares : bool
         Whether scores or their noise need the sums of squared gradients.
+    is_monotone : bool
+        Whether a chain has monotone constraints.
     columns_at_once : int
         Columns whose histograms one block sums.
     level_blocks : int
@@ -35,6 +37,7 @@ class Definitions:
     outputs: int
     score_lanes: int
     counts_squares: bool
+    is_monotone: bool = False
     columns_at_once: int = 1
     level_blocks: int = 2
 
@@ -54,6 +57,7 @@ class Definitions:
             f"EPIBOOST_OUTPUTS={self.outputs}",
             f"EPIBOOST_SCORE_LANES={self.score_lanes}",
             f"EPIBOOST_COUNTS_SQUARES={int(self.counts_squares)}",
+            f"EPIBOOST_MONOTONE={int(self.is_monotone)}",
             f"EPIBOOST_COLUMNS={self.columns_at_once}",
             f"EPIBOOST_LEVEL_BLOCKS={self.level_blocks}",
         )

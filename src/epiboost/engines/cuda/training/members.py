@@ -114,15 +114,22 @@ class MemberBuilder:
         state = {
             "steps": self.backend.put(chain.steps),
             "start": self.backend.put(np.array(chain.recipe.start, dtype=np.float32)),
+            "constants": self.backend.put(np.array(chain.recipe.constants or (0.0,), dtype=np.float32)),
             "scores": zeros((outputs, stride), np.float32),
             "gradients": zeros((outputs, stride), np.float32),
             "leaf": zeros(stride, np.uint8),
         }
         if self.shape.guards_variance:
             state["leave_one_out"] = zeros(stride, np.float32)
+        if self.shape.keeps_own_gradients:
+            state["own_gradient"] = zeros(stride, np.float32)
         if self.shape.subsamples:
             state["drawn_weight"] = zeros(stride, np.float32)
             state["drawn_integer_weight"] = zeros(stride, np.int32)
+        if any(chain.recipe.monotone):
+            state["monotone"] = self.backend.put(np.array(chain.recipe.monotone, dtype=np.int32))
+            state["gradient_noise"] = zeros(stride, np.float32)
+            state["leaf_changes"] = zeros((3, self.shape.leaves), np.float32)
         if chain.recipe.interactions:
             state["groups"] = self.backend.put(group_masks(chain.recipe, chain.sample.columns, self.shape.group_words))
         return state
@@ -141,14 +148,13 @@ class MemberBuilder:
 
     def _of_tree(self, chain: Chain) -> dict[str, LibraryObject]:
         shape, zeros = self.shape, self.backend.zeros
-        lanes = shape.outputs + 1
         arrays = {
             "drawn": zeros(1, np.uint64),
             "largest": zeros((2, shape.outputs), np.int32),
             "squares": zeros(shape.outputs, np.int64),
             "best": zeros(shape.depth, np.uint64),
             "arrived": zeros(chain.sample.columns + 2, np.uint32),
-            "sums": zeros((2, shape.leaves, lanes), np.int64),
+            "sums": zeros((2, shape.leaves, shape.sum_lanes), np.int64),
             "leaf_steps": zeros((shape.outputs, shape.leaves), np.float32),
             "leaf_totals": zeros((shape.leaves, 2), np.float32),
             "own_values": zeros(1, np.int32),
@@ -232,6 +238,7 @@ def _numbers(chain: Chain, shape: Shape) -> dict[str, Any]:
         "split_l2": recipe.l2 * share,
         "weight_unit": sample.weights.unit,
         "weight_scale": fixed_point(sample.weights.largest, spare_bits),
+        "largest_weight": sample.weights.largest,
         "largest_level": largest_level(recipe, sample.rows),
         "noise": recipe.noise,
         "variance_guard": recipe.variance_guard,
@@ -241,6 +248,7 @@ def _numbers(chain: Chain, shape: Shape) -> dict[str, Any]:
         "subsamples": shape.subsamples,
         "samples_structure": samples,
         "spare_bits": spare_bits,
+        "noise_bits": sample.weights.unused_bits,
         "columns": sample.columns,
         "usable_columns": in_groups if recipe.interactions else sample.columns,
         "least_weight": min_integer_weight(recipe, sample.weights),

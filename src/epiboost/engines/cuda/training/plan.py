@@ -40,11 +40,17 @@ class Shape:
         Number of trees that are there already.
     group_words : int
         32-bit words for the groups of interacting columns.
+    targets : int
+        Numbers per row in the target.
     guards_variance, subsamples : bool
+    keeps_own_gradients : bool
+        Whether the variance guard needs gradients without weight and noise.
     weighs_sample : bool
         Whether drawn rows have weights of their own.
     packs : bool
         Whether a cell of a histogram is one word of 64 bits.
+    is_monotone : bool
+        Whether a chain has monotone constraints.
     columns_at_once : int
         Columns whose histograms one block sums.
     """
@@ -59,10 +65,13 @@ class Shape:
     evaluation_rows: int = 0
     given: int = 0
     group_words: int = 0
+    targets: int = 1
     guards_variance: bool = False
+    keeps_own_gradients: bool = False
     subsamples: bool = False
     weighs_sample: bool = False
     packs: bool = False
+    is_monotone: bool = False
     columns_at_once: int = 1
 
     @property
@@ -74,6 +83,11 @@ class Shape:
     def column_groups(self) -> int:
         """Number of blocks that share the columns."""
         return -(-self.columns // self.columns_at_once)
+
+    @property
+    def sum_lanes(self) -> int:
+        """Number of sums of a leaf: gradients, the weight, and noise that monotone constraints average."""
+        return self.outputs + 1 + self.is_monotone
 
     @property
     def planes(self) -> int:
@@ -189,7 +203,7 @@ def _row_tiles(shape: Shape, members: int, limits: Limits) -> int:
 
 def _sum_copies(shape: Shape, limits: Limits) -> int:
     """Return how many copies of the leaf sums a block has."""
-    one = shape.leaves * (shape.outputs + 1) * 8
+    one = shape.leaves * shape.sum_lanes * 8
     return min(_SUM_BYTES // one, limits.row_threads // 32)
 
 
@@ -199,12 +213,14 @@ def _row_launches(shape: Shape, members: int, limits: Limits, copies: int) -> tu
     most = max(1, -(-shape.rows // threads))
     wanted = -(-_WAVES * limits.processors // members)
     blocks = min(most, wanted)
-    sum_bytes = copies * shape.leaves * (shape.outputs + 1) * 8
+    sum_bytes = copies * shape.leaves * shape.sum_lanes * 8
     launches = [
         Launch("compute_gradients", (blocks, members), threads),
         Launch("prepare_sample", (blocks, members), threads, threads * 8 if shape.sample_rows else 0),
         Launch("sum_leaves", (blocks, members), threads, sum_bytes),
     ]
+    if shape.is_monotone:
+        launches.append(Launch("order_leaves", (1, members), threads))
     if shape.evaluation_rows:
         launches.append(Launch("evaluate_rows", (-(-shape.evaluation_rows // threads), members), threads))
     return tuple(launches)
@@ -213,8 +229,9 @@ def _row_launches(shape: Shape, members: int, limits: Limits, copies: int) -> tu
 def member_bytes(shape: Shape) -> int:
     """Return the bytes of one chain's arrays, without the rows that it shares with others."""
     stride, sample = padded(shape.rows), padded(shape.splitting_rows)
-    lanes = shape.outputs + 1
-    state = stride * (4 * shape.outputs * 2 + 1 + (4 if shape.guards_variance else 0) + (8 if shape.subsamples else 0))
+    lanes = shape.sum_lanes
+    guard = 4 * (shape.guards_variance + shape.keeps_own_gradients + shape.is_monotone)
+    state = stride * (4 * shape.outputs * 2 + 1 + guard + (8 if shape.subsamples else 0))
     drawn = sample * shape.columns if shape.sample_rows else 0
     splitting = sample * ((4 if shape.packs else shape.outputs) + 2 + (4 if shape.weighs_sample else 0)) + drawn
     trees = shape.trees * (3 * shape.depth + 4 * shape.leaves * shape.outputs + 20)
@@ -225,7 +242,8 @@ def member_bytes(shape: Shape) -> int:
 
 def sample_bytes(shape: Shape) -> int:
     """Return the bytes of the rows that chains share: bins, targets, and weights in all their forms."""
-    return padded(shape.rows) * (shape.columns + 4 * 6 + 1) + padded(shape.evaluation_rows) * (shape.columns + 8)
+    trained = shape.columns + 4 * (5 + shape.targets) + 1
+    return padded(shape.rows) * trained + padded(shape.evaluation_rows) * (shape.columns + 4 * (1 + shape.targets))
 
 
 def groups_of(sizes: Sequence[int], free: int) -> list[range]:

@@ -45,11 +45,15 @@ class RowWeights:
         return int(self.integer.sum(dtype=np.int64))
 
     @property
+    def unused_bits(self) -> int:
+        """Bits that a sum of 30 bits of each row leaves unused, of 63."""
+        return max(0, 32 - len(self.integer).bit_length())
+
+    @property
     def spare_bits(self) -> int:
         """Bits beyond 30 that leaf sums may use: one row may be so heavy that 30 bits leave none for others."""
-        if np.float32(self.largest) < _MANY_TIMES * np.float32(max(1.0, self.smallest)):
-            return 0
-        return max(0, 32 - len(self.integer).bit_length())
+        is_level = np.float32(self.largest) < _MANY_TIMES * np.float32(max(1.0, self.smallest))
+        return 0 if is_level else self.unused_bits
 
 
 def total_weight(weight: Floats32) -> float:

@@ -64,7 +64,7 @@ def upload_sample(backend: Backend, arrays: SampleArrays, recipe: ChainRecipe, w
         "bins": table.bins,
         "lowest": table.lowest,
         "highest": table.highest,
-        "y": _column(backend, arrays.y, stride),
+        "y": _targets(backend, arrays.y, stride),
     }
     if (arrays.weight != 1.0).any():
         have["weight"] = _column(backend, arrays.weight, stride)
@@ -76,7 +76,7 @@ def upload_sample(backend: Backend, arrays: SampleArrays, recipe: ChainRecipe, w
         have["key"] = _column(backend, arrays.keys, stride)
     if arrays.offset is not None:
         have["offset"] = _columns(backend, arrays.offset, stride)
-    if recipe.objective == 0 and recipe.variance_guard > 0.0:
+    if recipe.guards_variance:
         others = neighbour_weight(_same_rows(backend, table, rows, columns), arrays.weight)
         if others is not None:
             have["neighbour_weight"] = _column(backend, others, stride)
@@ -92,7 +92,7 @@ def upload_evaluation(backend: Backend, arrays: SampleArrays) -> DeviceSample:
     stride = padded(rows)
     have = {
         "evaluation_bins": upload_table(backend, arrays.bins).bins,
-        "evaluation_y": _column(backend, arrays.y, stride),
+        "evaluation_y": _targets(backend, arrays.y, stride),
         "evaluation_weight": _column(backend, arrays.weight, stride),
     }
     if arrays.offset is not None:
@@ -151,8 +151,13 @@ def _column(backend: Backend, values: AnyArray, stride: int) -> LibraryObject:
     return backend.put(np.concatenate([values, padding]))
 
 
+def _targets(backend: Backend, y: AnyArray, stride: int) -> LibraryObject:
+    """Copy targets of shape (n,), or bounds of shape (n, 2), by columns."""
+    return _column(backend, y, stride) if y.ndim == 1 else _columns(backend, y, stride)
+
+
 def _columns(backend: Backend, values: Floats32, stride: int) -> LibraryObject:
-    """Copy numbers of shape (n, outputs) as (outputs, stride)."""
+    """Copy numbers of shape (n, columns) as (columns, stride)."""
     by_output = np.zeros((values.shape[1], stride), dtype=np.float32)
     by_output[:, : len(values)] = values.T
     return backend.put(by_output)

@@ -29,7 +29,7 @@ from epiboost.engines.native.chains import ChainTable, SampleArrays, Trees
 from epiboost.engines.native.training import round_callback
 from epiboost.engines.rounds import Rounds
 
-_OBJECTIVES = 3  # that the kernels know: Normal, Bernoulli and Categorical
+_NORMAL = 0  # its code, as in core/constants.hpp
 _MAX_DEPTH = 8
 _PACKED_WEIGHT = 65_535  # PackedTwo::capacity of the native core
 _USUAL_BLOCKS, _CROWDED_BLOCKS = 2, 4  # that find splits, on one multiprocessor
@@ -40,17 +40,13 @@ def unsupported(table: ChainTable) -> str | None:
     """Return which parameter keeps chains from being trained on a GPU; None if they can be.
 
     >>> from types import SimpleNamespace
-    >>> recipe = SimpleNamespace(leaves=31, monotone=(), objective=0, depth=6)
+    >>> recipe = SimpleNamespace(leaves=31, depth=6)
     >>> unsupported(SimpleNamespace(recipe=recipe))
     'max_leaves'
     """
     recipe = table.recipe
     if recipe.leaves:
         return "max_leaves"
-    if any(recipe.monotone):
-        return "monotonic_constraints"
-    if recipe.objective >= _OBJECTIVES:
-        return "distribution"
     return "max_depth" if recipe.depth > _MAX_DEPTH else None
 
 
@@ -316,8 +312,12 @@ def _definitions(tasks: Sequence[_Task]) -> Definitions:
     lanes = 1
     if outputs > 2 or (outputs == 2 and weight > _PACKED_WEIGHT):  # noqa: PLR2004 (packed layouts)
         lanes = next((count for count in (4, 8) if outputs < count), 16)
-    counts_squares = recipe.objective == 0 or any(task.table.recipe.random_strength > 0.0 for task in tasks)
-    return Definitions(recipe.objective, outputs, lanes, counts_squares)
+    counts_squares = not recipe.is_of_classes or any(task.table.recipe.random_strength > 0.0 for task in tasks)
+    return Definitions(recipe.objective, outputs, lanes, counts_squares, _is_monotone(tasks))
+
+
+def _is_monotone(tasks: Sequence[_Task]) -> bool:
+    return any(direction != 0 for task in tasks for direction in task.table.recipe.monotone)
 
 
 def _shape_of(tasks: Sequence[_Task], *, packs: bool) -> Shape:
@@ -327,6 +327,7 @@ def _shape_of(tasks: Sequence[_Task], *, packs: bool) -> Shape:
     sampled = [max_rows(recipe, count) for recipe, count in rows if structure_share(recipe, count) < 1.0]
     held_out = [task.table.evaluation for task in tasks]
     given = tasks[0].table.given
+    guards_variance = any(recipe.guards_variance for recipe in recipes)
     return Shape(
         rows=max(count for _, count in rows),
         columns=max(arrays.bins.shape[1] for task in tasks for arrays in task.samples),
@@ -338,8 +339,11 @@ def _shape_of(tasks: Sequence[_Task], *, packs: bool) -> Shape:
         evaluation_rows=max((len(rows[1]) for rows in held_out if rows is not None), default=0),
         given=0 if given is None else given[0].shape[1],
         group_words=max(-(-len(recipe.interactions) // 32) for recipe in recipes),
-        guards_variance=recipes[0].objective == 0 and any(recipe.variance_guard > 0.0 for recipe in recipes),
+        targets=1 if tasks[0].table.y.ndim == 1 else tasks[0].table.y.shape[1],
+        guards_variance=guards_variance,
+        keeps_own_gradients=guards_variance and recipes[0].objective != _NORMAL,
         subsamples=any(recipe.subsample < 1.0 for recipe in recipes),
         weighs_sample=any((weights.integer != 1).any() for task in tasks for weights in task.weights),
         packs=packs,
+        is_monotone=_is_monotone(tasks),
     )
