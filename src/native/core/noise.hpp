@@ -55,22 +55,53 @@ struct NoiseKey {
     }
 };
 
-// Two independent standard Normal numbers for one row, by the Box-Muller transform.
+// Two independent standard Normal numbers for one row, by the Box-Muller transform: a point at a random angle and distance. In
+// steps, which `normal_pairs` takes for many rows at once.
+inline float random_radius(std::uint32_t bits) {
+    const float uniform = (static_cast<float>(static_cast<std::int32_t>(bits >> 8)) + 0.5f) * 0x1p-24f;
+    return std::sqrt(-2.0f * logarithm(uniform));
+}
+
+// Sine and cosine of an angle between -pi / 4 and pi / 4.
+inline void random_angle(std::uint32_t bits, float& sine, float& cosine) {
+    const float turn = (static_cast<float>(static_cast<std::int32_t>((bits >> 8) & 0x3fffffu)) + 0.5f) * 0x1p-22f - 0.5f;
+    sine_cosine(turn * 1.57079633f, sine, cosine);
+}
+
+// The point in the quadrant that the highest two bits choose: one swaps sine and cosine, both change signs.
+inline void point_in_quadrant(std::uint32_t bits, float radius, float sine, float cosine, float& even, float& odd) {
+    constexpr std::uint32_t sign = std::uint32_t{1} << 31;
+    const std::uint32_t quarter = (bits << 1) & sign;
+    const std::uint32_t s = std::bit_cast<std::uint32_t>(sine);
+    const std::uint32_t c = std::bit_cast<std::uint32_t>(cosine);
+    const std::uint32_t swap = (s ^ c) & static_cast<std::uint32_t>(static_cast<std::int32_t>(quarter) >> 31);
+    const float signed_radius = std::bit_cast<float>(std::bit_cast<std::uint32_t>(radius) ^ (bits & sign));
+    even = signed_radius * std::bit_cast<float>((c ^ swap) ^ quarter);
+    odd = signed_radius * std::bit_cast<float>(s ^ swap);
+}
+
 inline void normal_pair(const NoiseKey& key, std::uint32_t row, float& even, float& odd) {
     const std::uint32_t a = key.bits(row);
     const std::uint32_t b = key.more_bits(a);
-    const float uniform = (static_cast<float>(static_cast<std::int32_t>(a >> 8)) + 0.5f) * 0x1p-24f;
-    const float radius = std::sqrt(-2.0f * logarithm(uniform));
-    const float turn = (static_cast<float>(static_cast<std::int32_t>((b >> 8) & 0x3fffffu)) + 0.5f) * 0x1p-22f - 0.5f;
     float sine;
     float cosine;
-    sine_cosine(turn * 1.57079633f, sine, cosine);
-    const bool quarter = (b >> 30) & 1u;  // two bits choose the quadrant
-    const float x = quarter ? -sine : cosine;
-    const float y = quarter ? cosine : sine;
-    const float signed_radius = (b >> 31) ? -radius : radius;
-    even = signed_radius * x;
-    odd = signed_radius * y;
+    random_angle(b, sine, cosine);
+    point_in_quadrant(b, random_radius(a), sine, cosine, even, odd);
+}
+
+// The same for many rows. Step by step: in one loop, each row would be a long chain of operations that wait for each other.
+template <std::size_t Count>
+inline void normal_pairs(const NoiseKey& key, const std::uint32_t* __restrict row, float* __restrict even, float* __restrict odd) {
+    std::uint32_t a[Count];
+    std::uint32_t b[Count];
+    float radius[Count];
+    float sine[Count];
+    float cosine[Count];
+    for (std::size_t i = 0; i < Count; ++i) a[i] = key.bits(row[i]);
+    for (std::size_t i = 0; i < Count; ++i) b[i] = key.more_bits(a[i]);
+    for (std::size_t i = 0; i < Count; ++i) radius[i] = random_radius(a[i]);
+    for (std::size_t i = 0; i < Count; ++i) random_angle(b[i], sine[i], cosine[i]);
+    for (std::size_t i = 0; i < Count; ++i) point_in_quadrant(b[i], radius[i], sine[i], cosine[i], even[i], odd[i]);
 }
 
 }  // namespace epiboost

@@ -146,13 +146,11 @@ class Gradients {
             for (std::size_t i = 0; i < block; ++i) drawn_root[i] = std::sqrt(weight_[row + i]);
             root_weight = drawn_root;
         }
+        normal_pairs<block>(noise_key, key, noise[0], noise[1]);
         for (std::size_t i = 0; i < block; ++i) {
-            float even;
-            float odd;
-            normal_pair(noise_key, key[i], even, odd);
             const float size = root_weight[i] * deviation;
-            noise[0][i] = size * even;
-            noise[1][i] = size * odd;
+            noise[0][i] *= size;
+            noise[1][i] *= size;
         }
     }
 

@@ -8,6 +8,7 @@
 // at tree t. The noise is large while the model is short, and vanishes after log(N) / rate trees.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -30,14 +31,20 @@ inline double score_noise(const ChainRecipe& recipe, double total_weight, int tr
 // Replaces the scores of a feature's thresholds before `end` by their noisy square roots. One pair of random numbers serves two
 // thresholds.
 inline void add_score_noise(const NoiseKey& key, float deviation, std::size_t feature, int end, float* __restrict scores) {
-    constexpr std::uint32_t pairs_per_feature = 128;
-    const std::uint32_t first = static_cast<std::uint32_t>(feature) * pairs_per_feature;
-    for (int pair = 0; pair < (end + 1) / 2; ++pair) {
-        float even;
-        float odd;
-        normal_pair(key, first + static_cast<std::uint32_t>(pair), even, odd);
-        scores[2 * pair] = noisy_score(scores[2 * pair], deviation, even);
-        scores[2 * pair + 1] = noisy_score(scores[2 * pair + 1], deviation, odd);
+    constexpr int pairs_per_feature = 128;
+    constexpr int at_once = 16;
+    for (int first = 0; 2 * first < end; first += at_once) {
+        std::uint32_t pair[at_once];
+        float even[at_once];
+        float odd[at_once];
+        for (int i = 0; i < at_once; ++i) pair[i] = static_cast<std::uint32_t>(static_cast<int>(feature) * pairs_per_feature + first + i);
+        normal_pairs<at_once>(key, pair, even, odd);
+        const int count = std::min(at_once, (end + 1) / 2 - first);
+        for (int i = 0; i < count; ++i) {
+            float* const both = scores + 2 * (first + i);
+            both[0] = noisy_score(both[0], deviation, even[i]);
+            both[1] = noisy_score(both[1], deviation, odd[i]);
+        }
     }
 }
 
