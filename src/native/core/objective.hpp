@@ -50,11 +50,11 @@ struct NormalGradient {
     float scale_noise;
 };
 
+inline float normal_inverse_std(float score_of_log_std) { return exponential(-clamp(score_of_log_std, min_log_std, max_log_std)); }
+
 // Natural gradient of the Normal in (mean, log std): (mu - y, 1/2 - 1/2 ((y - mu) / std)^2); the inverse Fisher information is
 // diag(1 / std^2, 2). `leave_one_out_mean` gives the residual for the variance.
-inline NormalGradient normal_gradient(float mean, float score_of_log_std, float leave_one_out_mean, float y) {
-    const float log_std = clamp(score_of_log_std, min_log_std, max_log_std);
-    const float inverse_std = exponential(-log_std);
+inline NormalGradient normal_gradient(float mean, float inverse_std, float leave_one_out_mean, float y) {
     const float z = clamp((y - leave_one_out_mean) * inverse_std, -max_deviations, max_deviations);
     return {mean - y, 0.5f - 0.5f * (z * z), 1.0f / inverse_std, sqrt_half};
 }
@@ -82,10 +82,12 @@ inline float largest_noise(Objective objective, float largest_weight, float nois
 inline void normal_gradient(const Scores& scores, const float* leave_one_out, float guard, const float* y, std::size_t row,
                             float* __restrict mean_gradient, float* __restrict scale_gradient, float* __restrict mean_noise,
                             float* __restrict scale_noise) {
+    float inverse_std[block];  // in a loop of its own, as in normal_pairs
+    for (std::size_t i = 0; i < block; ++i) inverse_std[i] = normal_inverse_std(scores.at(1, row + i));
     for (std::size_t i = 0; i < block; ++i) {
         const float mean = scores.at(0, row + i);
         const float guarded = guarded_mean(mean, scores.decay, scores.raw[row + i], leave_one_out[row + i], guard);
-        const NormalGradient gradient = normal_gradient(mean, scores.at(1, row + i), guarded, y[row + i]);
+        const NormalGradient gradient = normal_gradient(mean, inverse_std[i], guarded, y[row + i]);
         mean_gradient[i] = gradient.mean;
         scale_gradient[i] = gradient.scale;
         mean_noise[i] = gradient.mean_noise;

@@ -144,7 +144,8 @@ void row_gradients(const Member& member, const Step& step, const NoiseKey* keys,
         add_noise(member, keys, row, weight, root, 0, raw, noise_scale, F::outputs, store);
     } else if constexpr (objective == Objective::normal) {
         const float mean = scores(0);
-        const NormalGradient gradient = normal_gradient(mean, scores(1), guarded_location(member, step, mean, row), y);
+        const float guarded = guarded_location(member, step, mean, row);
+        const NormalGradient gradient = normal_gradient(mean, normal_inverse_std(scores(1)), guarded, y);
         const float raw[2] = {gradient.mean, gradient.scale};
         const float noise_scale[2] = {gradient.mean_noise, gradient.scale_noise};
         add_noise(member, keys, row, weight, root, 0, raw, noise_scale, 2, store);

@@ -137,22 +137,28 @@ class Chain {
     void update_scores(ThreadGroup group, int tree) {
         LeafValues::Result leaves = leaf_values_.result();
         const MonotoneLeaves changed = make_monotone(recipe_, splits(group, tree), leaves);
+        const auto outputs = static_cast<std::size_t>(recipe_.outputs);
         const float scale = static_cast<float>(1.0 / decay_after(tree + 1));
         const bool trained_on_rows = !is_given(tree) || take_given_values(tree, leaves.value);
         if (group.rank == 0 && !is_given(tree)) store_tree(tree, splits(group, tree), leaves.value);
-        if (!state_.leave_one_out.empty() && trained_on_rows) {
-            update_leave_one_out(group, LeaveOneOutStep(context_, leaves, changed, scale, scores(tree), gradients_.own()));
+        const bool leaves_out = !state_.leave_one_out.empty() && trained_on_rows;
+        LeaveOneOutStep step(context_, leaves, changed, scale, scores(tree), gradients_.own());
+        LeafNumbers numbers(leaves.weight.size(), outputs + (leaves_out ? LeaveOneOutStep::numbers : 0));
+        for (std::size_t leaf = 0; leaf < leaves.weight.size(); ++leaf) {  // in the units of the stored scores
+            for (std::size_t k = 0; k < outputs; ++k) numbers.set(k, leaf, scale * leaves.value[leaf * outputs + k]);
         }
-        const std::size_t count = leaves.weight.size();
-        std::vector<float> steps(leaves.value.size());  // by output, in the units of the stored scores
-        for (std::size_t leaf = 0; leaf < count; ++leaf) {
-            for (int k = 0; k < recipe_.outputs; ++k) steps[k * count + leaf] = scale * leaves.value[leaf * recipe_.outputs + k];
-        }
+        if (leaves_out) step.set_numbers(numbers, outputs);
         for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
-            update_block(leaf_values_.leaf() + b * block, steps, recipe_.outputs, state_.scores.data() + b * block, rows_);
-            if (!state_.leave_one_out.empty() && !trained_on_rows) {
-                update_block(leaf_values_.leaf() + b * block, steps, 1, state_.leave_one_out.data() + b * block, rows_);
+            const std::size_t row = b * block;
+            const std::uint8_t* leaf = leaf_values_.leaf() + row;
+            numbers.look_up(leaf);
+            if (leaves_out) {  // from the scores before the tree
+                step.update_block(row, leaf, numbers.of_rows(outputs), numbers.of_rows(outputs + 1), gradients_.weight() + row,
+                                  state_.leave_one_out.data() + row);
+            } else if (!state_.leave_one_out.empty()) {
+                add_steps(numbers, 1, state_.leave_one_out.data() + row, rows_);
             }
+            add_steps(numbers, outputs, state_.scores.data() + row, rows_);
         }
         if (!context_.evaluation_table) return;
         const Table& table = *context_.evaluation_table;
@@ -160,25 +166,17 @@ class Chain {
         std::uint8_t leaf[block];
         for (std::size_t b = group.begin(block_losses_.size()); b < group.end(block_losses_.size()); ++b) {
             splits.find_leaves_of(table, b * block, 1, recipe_, leaf);
-            update_block(leaf, steps, recipe_.outputs, state_.evaluation_scores.data() + b * block, padded(table.rows));
+            numbers.look_up(leaf);
+            add_steps(numbers, outputs, state_.evaluation_scores.data() + b * block, padded(table.rows));
         }
     }
 
-    void update_leave_one_out(ThreadGroup group, const LeaveOneOutStep& step) {
-        for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
-            const std::size_t row = b * block;
-            step.update_block(row, leaf_values_.leaf() + row, gradients_.weight() + row, state_.leave_one_out.data() + row);
-        }
-    }
-
-    void update_block(const std::uint8_t* leaf, const std::vector<float>& steps, int outputs, float* scores,
-                      std::size_t stride) const {
-        const int leaves = recipe_.leaf_count();
-        for (int k = 0; k < outputs; ++k) {
-            float found[block];
-            look_up(steps.data() + k * leaves, leaves, leaf, found);
+    // Adds the first numbers of a block of rows to their scores, one array of `stride` rows per output.
+    static void add_steps(const LeafNumbers& numbers, std::size_t outputs, float* scores, std::size_t stride) {
+        for (std::size_t k = 0; k < outputs; ++k) {
+            const float* step = numbers.of_rows(k);
             float* __restrict score = scores + k * stride;
-            for (std::size_t i = 0; i < block; ++i) score[i] += found[i];
+            for (std::size_t i = 0; i < block; ++i) score[i] += step[i];
         }
     }
 

@@ -29,22 +29,29 @@ class LeaveOneOutStep {
     LeaveOneOutStep(const TrainingContext& context, const LeafValues::Result& leaves, const MonotoneLeaves& changed, float scale,
                     const Scores& scores, const float* own_gradient)
         : context_(context), recipe_(context.recipe), changed_(changed), scores_(scores), own_gradient_(own_gradient), scale_(scale),
-          gradient_(leaves.weight.size()), size_(leaves.weight.size()) {
-        for (std::size_t leaf = 0; leaf < size_.size(); ++leaf) {
-            gradient_[leaf] = static_cast<float>(leaves.gradient[leaf * recipe_.outputs]);
-            size_[leaf] = static_cast<float>(leaves.weight[leaf] + recipe_.l2);
+          leaves_(leaves), order_(changed.shift.empty() ? 0 : leaves.weight.size(), 3) {
+        for (std::size_t leaf = 0; leaf < changed.shift.size(); ++leaf) {
+            order_.set(0, leaf, changed.before[leaf]);
+            order_.set(1, leaf, changed.shift[leaf]);
+            order_.set(2, leaf, changed.share[leaf]);
+        }
+    }
+
+    static constexpr std::size_t numbers = 2;  // per leaf that `update_block` needs
+
+    // Sets these numbers, of which the first has the given place.
+    void set_numbers(LeafNumbers& of_leaf, std::size_t first) const {
+        for (std::size_t leaf = 0; leaf < leaves_.weight.size(); ++leaf) {
+            of_leaf.set(first, leaf, static_cast<float>(leaves_.gradient[leaf * recipe_.outputs]));
+            of_leaf.set(first + 1, leaf, static_cast<float>(leaves_.weight[leaf] + recipe_.l2));
         }
     }
 
     // Updates the leave-one-out scores of the block of rows that begins at `row`. All arrays are of the block: the leaves of the
-    // rows, and their weights in this tree.
-    void update_block(std::size_t row, const std::uint8_t* leaf, const float* weight, float* __restrict leave_one_out) const {
-        const int count = recipe_.leaf_count();
+    // rows, the numbers of these leaves, and the weights of the rows in this tree.
+    void update_block(std::size_t row, const std::uint8_t* leaf, const float* leaf_gradient, const float* leaf_size,
+                      const float* weight, float* __restrict leave_one_out) {
         const float rate = scale_ * static_cast<float>(recipe_.learning_rate);
-        float leaf_gradient[block];
-        float leaf_size[block];
-        look_up(gradient_.data(), count, leaf, leaf_gradient);
-        look_up(size_.data(), count, leaf, leaf_size);
         const float* y = context_.target.y.data() + row;
         float previous[block];
         std::copy_n(leave_one_out, block, previous);
@@ -66,14 +73,11 @@ class LeaveOneOutStep {
 
   private:
     // Adds what the order of monotone leaves has changed.
-    void follow_order(const std::uint8_t* leaf, const float* previous, float* __restrict leave_one_out) const {
-        const int count = recipe_.leaf_count();
-        float before[block];
-        float shift[block];
-        float share[block];
-        look_up(changed_.before.data(), count, leaf, before);
-        look_up(changed_.shift.data(), count, leaf, shift);
-        look_up(changed_.share.data(), count, leaf, share);
+    void follow_order(const std::uint8_t* leaf, const float* previous, float* __restrict leave_one_out) {
+        order_.look_up(leaf);
+        const float* before = order_.of_rows(0);
+        const float* shift = order_.of_rows(1);
+        const float* share = order_.of_rows(2);
         for (std::size_t i = 0; i < block; ++i) {
             const float own_influence = scale_ * before[i] - (leave_one_out[i] - previous[i]);
             leave_one_out[i] += scale_ * shift[i] + (1.0f - share[i]) * own_influence;
@@ -86,8 +90,8 @@ class LeaveOneOutStep {
     Scores scores_;
     const float* own_gradient_;
     float scale_;
-    std::vector<float> gradient_;  // sum over the rows of each leaf, of the first output
-    std::vector<float> size_;      // weight of each leaf and l2
+    const LeafValues::Result& leaves_;
+    LeafNumbers order_;  // what the order of monotone leaves has changed, see MonotoneLeaves
 };
 
 }  // namespace epiboost
