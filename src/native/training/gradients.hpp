@@ -11,6 +11,7 @@
 #include "core/objective.hpp"
 #include "core/thread_group.hpp"
 #include "training/context.hpp"
+#include "training/pair_keys.hpp"
 
 namespace epiboost {
 
@@ -59,6 +60,8 @@ class Gradients {
         std::vector<float> noise_scale(raw.size(), 1.0f);
         std::vector<float> shifted(context_.target.offset.empty() ? 0 : raw.size());
         const float* y = context_.target.y.data();
+        const std::vector<NoiseKey> keys = pair_keys(seed_, tree, Purpose::langevin, recipe_.outputs);
+        const NoiseKey subsample_key(seed_, tree, Purpose::subsample, 0);
         for (std::size_t b = group.begin(rows_ / block); b < group.end(rows_ / block); ++b) {
             const std::size_t row = b * block;
             if (recipe_.objective == Objective::normal) {
@@ -76,8 +79,8 @@ class Gradients {
                 const float* offset = context_.target.offset.data();
                 class_gradient(with_offset(scores, offset, recipe_.outputs, row, block, shifted.data()), y + row, 0, raw.data());
             }
-            if (!weight_.empty()) draw_weight(tree, row);
-            for (int k = 0; k < recipe_.outputs; k += 2) add_noise(tree, row, k, raw.data(), noise_scale.data(), largest.data());
+            if (!weight_.empty()) draw_weight(subsample_key, row);
+            for (int k = 0; k < recipe_.outputs; k += 2) add_noise(keys[k / 2], row, k, raw.data(), noise_scale.data(), largest.data());
         }
     }
 
@@ -91,8 +94,7 @@ class Gradients {
     }
 
     // Subsampling: a row of weight w is drawn about w times, each time with the same probability.
-    void draw_weight(int tree, std::size_t row) {
-        const NoiseKey noise_key(seed_, tree, Purpose::subsample, 0);
+    void draw_weight(const NoiseKey& noise_key, std::size_t row) {
         const std::uint32_t limit = limit_for_probability(recipe_.subsample);
         std::int32_t kept[block] = {};
         for (std::int32_t draw = 0; draw < context_.max_draws; ++draw) {
@@ -111,11 +113,12 @@ class Gradients {
 
     // Weighted gradients plus noise of a pair of outputs, in the Fisher metric (`noise_scale`). A row of weight w gets the summed
     // noise of w rows.
-    void add_noise(int tree, std::size_t row, int output, const float* raw, const float* noise_scale, std::int32_t* largest) {
+    void add_noise(const NoiseKey& key, std::size_t row, int output, const float* raw, const float* noise_scale,
+                   std::int32_t* largest) {
         const float* weight = this->weight() + row;
         float noise[2][block];
         if (recipe_.noise > 0.0) {
-            draw_noise(tree, row, output, noise);
+            draw_noise(key, row, noise);
         } else {
             std::fill_n(&noise[0][0], 2 * block, 0.0f);
         }
@@ -136,8 +139,7 @@ class Gradients {
     }
 
     // Noise of a pair of outputs, without the scale of the Fisher metric.
-    void draw_noise(int tree, std::size_t row, int output, float (&noise)[2][block]) const {
-        const NoiseKey noise_key(seed_, tree, Purpose::langevin, output / 2);
+    void draw_noise(const NoiseKey& noise_key, std::size_t row, float (&noise)[2][block]) const {
         const float deviation = static_cast<float>(recipe_.noise);
         const std::uint32_t* key = context_.target.key.data() + row;
         float drawn_root[block];

@@ -14,6 +14,7 @@
 #include "training/context.hpp"
 #include "training/gradients.hpp"
 #include "training/histogram.hpp"
+#include "training/pair_keys.hpp"
 #include "training/rounding.hpp"
 
 namespace epiboost {
@@ -110,11 +111,12 @@ class SplitSample {
 
     void round_rows(ThreadGroup group, int tree, const Gradients& gradients, const float* levels, Share& share) {
         const std::size_t blocks = padded(context_.table.rows) / block;
+        const std::vector<NoiseKey> keys = pair_keys(seed_, tree, Purpose::rounding, outputs_);
         std::vector<std::int32_t> integers(static_cast<std::size_t>(outputs_) * block);
         share.first = group.begin(blocks) * block;
         share.count = std::min(group.end(blocks) * block, context_.table.rows) - share.first;
         for (std::size_t b = group.begin(blocks); b < group.end(blocks); ++b) {
-            round_block(tree, b * block, gradients, levels, integers.data());
+            round_block(keys, b * block, gradients, levels, integers.data());
             Layout::pack_block(integers.data(), outputs_, gradients.integer_weight() + b * block,
                                words_.data() + b * block * width_);
             add_squares(integers.data(), nullptr, block, share.squares);
@@ -124,14 +126,16 @@ class SplitSample {
     void draw_rows(ThreadGroup group, int tree, const Gradients& gradients, const float* levels, Share& share) {
         const std::size_t blocks = padded(context_.table.rows) / block;
         const std::size_t end = group.rank + 1 < group.size ? shares_[group.rank + 1].first : capacity_;
+        const std::vector<NoiseKey> keys = pair_keys(seed_, tree, Purpose::rounding, outputs_);
+        const NoiseKey structure_key(seed_, tree, Purpose::structure, 0);
         std::vector<std::int32_t> integers(static_cast<std::size_t>(outputs_) * block);
         std::vector<Word> packed(static_cast<std::size_t>(width_) * block);
         std::uint32_t drawn[block];
         std::size_t next = share.first;
         for (std::size_t b = group.begin(blocks); b < group.end(blocks); ++b) {
-            const std::size_t count = std::min(draw(tree, b * block, gradients.weight(), drawn), end - next);
+            const std::size_t count = std::min(draw(structure_key, b * block, gradients.weight(), drawn), end - next);
             if (count == 0) continue;
-            round_block(tree, b * block, gradients, levels, integers.data());
+            round_block(keys, b * block, gradients, levels, integers.data());
             Layout::pack_block(integers.data(), outputs_, gradients.integer_weight() + b * block, packed.data());
             add_squares(integers.data(), drawn, count, share.squares);
             for (std::size_t i = 0; i < count; ++i) copy_row(drawn[i], packed.data(), next + i);
@@ -141,9 +145,8 @@ class SplitSample {
     }
 
     // Writes the rows of a block that are in the sample; returns their number.
-    std::size_t draw(int tree, std::size_t row, const float* weight, std::uint32_t* drawn) const {
+    std::size_t draw(const NoiseKey& noise_key, std::size_t row, const float* weight, std::uint32_t* drawn) const {
         bool is_drawn[block];
-        const NoiseKey noise_key(seed_, tree, Purpose::structure, 0);
         const std::uint32_t limit = limit_for_probability(context_.structure_share);
         for (std::size_t i = 0; i < block; ++i) {
             is_drawn[i] = weight[row + i] > 0.0f && noise_key.bits(context_.target.key[row + i]) < limit;
@@ -156,13 +159,13 @@ class SplitSample {
         return count;
     }
 
-    void round_block(int tree, std::size_t row, const Gradients& gradients, const float* levels,
+    void round_block(const std::vector<NoiseKey>& keys, std::size_t row, const Gradients& gradients, const float* levels,
                      std::int32_t* __restrict integers) const {
         const std::uint32_t* key = context_.target.key.data() + row;
         std::uint32_t bits[block];
         for (int k = 0; k < outputs_; ++k) {
             if (k % 2 == 0) {
-                const NoiseKey noise_key(seed_, tree, Purpose::rounding, k / 2);
+                const NoiseKey noise_key = keys[k / 2];
                 for (std::size_t i = 0; i < block; ++i) bits[i] = noise_key.bits(key[i]);
             }
             const float* gradient = gradients.of(k) + row;
