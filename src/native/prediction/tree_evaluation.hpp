@@ -11,6 +11,7 @@
 #include "prediction/compiled_trees.hpp"
 #include "prediction/leaf_indices.hpp"
 #include "prediction/leaf_sums.hpp"
+#include "prediction/leaf_sums_avx2.hpp"
 #include "prediction/leaf_sums_avx512.hpp"
 #include "prediction/leaf_sums_neon.hpp"
 #include "prediction/strip.hpp"
@@ -20,7 +21,7 @@ namespace epiboost {
 // Adds the leaf values of a batch to the sums of a strip's rows.
 inline void add_batch(const CompiledTrees& trees, std::size_t number, Strip& strip) {
     find_leaf_indices(trees, trees.batches[number], strip);
-#if defined(__AVX512BW__) || defined(__aarch64__)  // those that have leaf tables
+#if defined(__AVX2__) || defined(__aarch64__)  // those that have leaf tables
     if (trees.uses_tables()) return add_table_values(trees, number, strip);
 #endif
     add_leaf_values(trees, number, strip);
