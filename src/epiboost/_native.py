@@ -100,6 +100,9 @@ class NativeModule(Protocol):
     def hash_rows(self, bins: Bytes) -> AnyArray:
         """Return a hash of each row; equal rows have equal hashes."""
 
+    def hash_numbers(self, table: AnyArray, more: Floats) -> AnyArray:
+        """Return a hash of each row of a table of numbers and of further columns; equal rows have equal hashes."""
+
     def ordered_means(
         self,
         category: Integers,

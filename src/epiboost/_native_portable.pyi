@@ -34,6 +34,16 @@ def bin_table(
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     threads: int,
 ) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
+@overload
+def hash_numbers(
+    table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+    more: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+@overload
+def hash_numbers(
+    table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device="cpu", writable=False)],
+    more: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
 def hash_rows(
     bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...

@@ -28,6 +28,22 @@ def row_bytes(X: AnyArray) -> Bytes:
     return table.view(np.uint8)
 
 
+def hash_numbers(X: AnyArray, *more: AnyArray) -> AnyArray:
+    """Return a hash of each row of a table of numbers and of further numbers; equal rows have equal hashes.
+
+    Parameters
+    ----------
+    X : array of shape (n, columns)
+    *more : arrays of shape (n,) or (n, columns)
+
+    >>> hashes = hash_numbers(np.array([[0.0], [-0.0], [1.0]]), np.array([np.nan, np.nan, 2.0]))
+    >>> bool(hashes[0] == hashes[1]), bool(hashes[1] == hashes[2])
+    (True, False)
+    """
+    beside = np.column_stack([np.empty((len(X), 0)), *more])
+    return native().hash_numbers(X, np.ascontiguousarray(beside))
+
+
 def canonical_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats, Integers]:
     """Return the distinct rows in canonical order, their weights and how often each occurs.
 

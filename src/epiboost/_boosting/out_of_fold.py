@@ -12,16 +12,15 @@ another seed, one leaves out the folds of the first two.
 [[1, 2, 4, 5], [2, 5]]
 """
 
-import math
 import numbers
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from epiboost._binning.canonical_rows import row_bytes
+from epiboost._binning.canonical_rows import hash_numbers, row_bytes
 from epiboost._native import native
-from epiboost._typing import AnyArray, Floats, Integers, LibraryObject
+from epiboost._typing import AnyArray, Bytes, Floats, Integers, LibraryObject
 
 DEFAULT_FOLDS = 4
 """Price and benefit: more folds see more of the rows each, and cost more chains."""
@@ -221,15 +220,19 @@ def _row_numbers(rows: AnyArray, n_rows: int) -> Integers:
 
 def content_ranks(X: AnyArray, y: Floats) -> Integers:
     """Return the number of each distinct row of a table with its target, in an order that depends on content alone."""
-    is_binned = X.dtype == np.uint8
-    hashes, n_targets = np.empty(len(y), dtype=np.uint64), math.prod(y.shape[1:])
-    step = max(1, _BLOCK_BYTES // (8 * (X.shape[1] + 1)))
-    for start in range(0, len(y), step):  # the bytes of a whole table would be copies of it
-        rows = slice(start, start + step)
-        content = X[rows] if is_binned else row_bytes(X[rows])
-        hashes[rows] = native().hash_rows(np.concatenate([content, row_bytes(y[rows].reshape(-1, n_targets))], axis=1))
+    hashes = _hash_bins(X, y) if X.dtype == np.uint8 else hash_numbers(X, y)
     _, ranks = np.unique(hashes, return_inverse=True)
     return np.asarray(ranks, dtype=np.int64)
+
+
+def _hash_bins(codes: Bytes, y: Floats) -> AnyArray:
+    """Return a hash of each row of bins with its target."""
+    hashes, step = np.empty(len(y), dtype=np.uint64), max(1, _BLOCK_BYTES // (codes.shape[1] + 8))
+    for start in range(0, len(y), step):  # the bytes of a whole table would be a copy of it
+        rows = slice(start, start + step)
+        targets = row_bytes(y[rows].reshape(len(y[rows]), -1))
+        hashes[rows] = native().hash_rows(np.concatenate([codes[rows], targets], axis=1))
+    return hashes
 
 
 def has_counts_of_targets(X: AnyArray, y: Floats, weight: Floats) -> bool:

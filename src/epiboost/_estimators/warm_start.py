@@ -14,14 +14,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from epiboost._binning.canonical_rows import row_bytes
+from epiboost._binning.canonical_rows import hash_numbers
 from epiboost._boosting.capacity import AUTO, Capacity
 from epiboost._boosting.recipe import MemberSpec, Recipe
 from epiboost._inputs.dataset import Dataset
 from epiboost._inputs.schema import ColumnSchema
 from epiboost._inputs.sparse_table import SparseTable
 from epiboost._inputs.target import Target
-from epiboost._native import native
 from epiboost._progress import Progress
 from epiboost.engines.base import Engine, Forest, WarmStartEngine
 
@@ -208,10 +207,9 @@ def fingerprint(data: Dataset) -> int | None:
     table = data.X
     if not isinstance(table, np.ndarray | SparseTable):
         return None
+    columns = np.column_stack([data.y, data.weight, *([] if data.offset is None else [data.offset])])
     step, total = max(1, _BLOCK_CELLS // table.shape[1]), 0
     for first in range(0, len(table), step):
         rows = slice(first, first + step)
-        columns = [data.y[rows], data.weight[rows], *([] if data.offset is None else [data.offset[rows]])]
-        content = [row_bytes(np.asarray(table[rows])), row_bytes(np.column_stack(columns))]
-        total += int(native().hash_rows(np.concatenate(content, axis=1)).sum(dtype=np.uint64))
+        total += int(hash_numbers(np.asarray(table[rows]), columns[rows]).sum(dtype=np.uint64))
     return total % _MODULUS

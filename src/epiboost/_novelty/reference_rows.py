@@ -10,8 +10,7 @@ True
 
 import numpy as np
 
-from epiboost._binning.canonical_rows import row_bytes
-from epiboost._native import native
+from epiboost._binning.canonical_rows import hash_numbers
 from epiboost._typing import AnyArray, Floats, Integers
 
 _MAX_BLOCK_CELLS = 1 << 22  # hashed at once, which bounds memory
@@ -32,20 +31,23 @@ def choose_rows(table: AnyArray, y: Floats, n_rows: int) -> tuple[Integers, Inte
     copies : array of shape (n,)
         Equal rows with equal targets have the same number.
     """
-    step = max(1, _MAX_BLOCK_CELLS // table.shape[1])
+    step = max(1, _MAX_BLOCK_CELLS // table.shape[1])  # of a sparse table is dense at once
     blocks = (slice(first, first + step) for first in range(0, len(table), step))
-    hashes = np.concatenate([_hash(np.column_stack([table[block], y[block]])) for block in blocks])
-    order = np.argsort(hashes, kind="stable")
-    is_first = np.append(True, hashes[order[1:]] != hashes[order[:-1]])
-    position = np.arange(len(order))
-    copy, numbers = np.empty(len(order)), np.empty(len(order), dtype=np.int64)
-    copy[order] = position - np.maximum.accumulate(np.where(is_first, position, 0))
-    numbers[order] = np.cumsum(is_first)
+    hashes = np.concatenate([hash_numbers(np.asarray(table[block]), y[block]) for block in blocks])
+    copy = _number_of_copy(hashes)
     low, high = (hashes & np.uint64(0xFFFFFFFF)), hashes >> np.uint64(32)
-    keys = _hash(np.column_stack([low.astype(np.float64), high.astype(np.float64), copy]))
-    chosen: Integers = np.argsort(keys, kind="stable")[:n_rows]
-    return chosen, numbers
+    keys = hash_numbers(np.column_stack([low.astype(np.float64), high.astype(np.float64)]), copy)
+    chosen = np.argpartition(keys, n_rows - 1)[:n_rows] if 0 < n_rows < len(keys) else np.arange(len(keys))[:n_rows]
+    return chosen[np.lexsort((chosen, keys[chosen]))], hashes.view(np.int64)
 
 
-def _hash(table: AnyArray) -> AnyArray:
-    return native().hash_rows(row_bytes(table))
+def _number_of_copy(hashes: AnyArray) -> Floats:
+    """Return the number of each row among those of equal hash, which is 0 for the first."""
+    copy, ascending = np.zeros(len(hashes)), np.sort(hashes)
+    if not (ascending[1:] == ascending[:-1]).any():  # the usual case
+        return copy
+    order = np.argsort(hashes, kind="stable")
+    is_first = np.append(True, ascending[1:] != ascending[:-1])
+    position = np.arange(len(order))
+    copy[order] = position - np.maximum.accumulate(np.where(is_first, position, 0))
+    return copy

@@ -4,12 +4,12 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cstring>
+#include <stdexcept>
 
 #include "bindings/arrays.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/module.hpp"
-#include "core/noise.hpp"
+#include "bins/row_hashes.hpp"
 #include "core/threads.hpp"
 
 namespace epiboost {
@@ -49,20 +49,22 @@ Result<std::uint8_t, 2> bin_table(Matrix<T> table, Array<double, 1> borders, Arr
 }
 
 Result<std::uint64_t, 1> hash_rows(Array<std::uint8_t, 2> bins) {
-    const std::size_t columns = bins.shape(1);
     NewArray<std::uint64_t, 1> hashes({bins.shape(0)});
     {
         const ReleasedGil released;
-        for (std::size_t row = 0; row < bins.shape(0); ++row) {
-            const std::uint8_t* bytes = bins.data() + row * columns;
-            std::uint64_t hash = columns;
-            for (std::size_t first = 0; first < columns; first += 8) {
-                std::uint64_t word = 0;
-                std::memcpy(&word, bytes + first, std::min<std::size_t>(8, columns - first));
-                hash = splitmix64(hash ^ word);
-            }
-            hashes.data[row] = hash;
-        }
+        hash_bytes(bins.data(), bins.shape(0), bins.shape(1), hashes.data.get());
+    }
+    return hashes.release();
+}
+
+template <class T>
+Result<std::uint64_t, 1> hash_number_rows(Matrix<T> table, Array<double, 2> more) {
+    if (table.shape(0) != more.shape(0)) throw std::invalid_argument("both tables must have the same rows");
+    const StridedTable<T> numbers = strided(table);
+    NewArray<std::uint64_t, 1> hashes({numbers.rows});
+    {
+        const ReleasedGil released;
+        hash_numbers(numbers, more.data(), more.shape(1), hashes.data.get());
     }
     return hashes.release();
 }
@@ -74,6 +76,7 @@ void bind_bins(nb::module_& module) {
     const auto bind_tables = [&]<class T>(T) {
         module.def("find_borders", &find_borders<T>, "table"_a, "weights"_a, "max_bins"_a, "threads"_a);
         module.def("bin_table", &bin_table<T>, "table"_a, "borders"_a, "offsets"_a, "threads"_a);
+        module.def("hash_numbers", &hash_number_rows<T>, "table"_a, "more"_a);
     };
     bind_tables(double{});
     bind_tables(float{});

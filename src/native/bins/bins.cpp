@@ -23,14 +23,14 @@ std::vector<DistinctValue> distinct_values(const StridedTable<Number>& table, st
     std::vector<DistinctValue> distinct;
     distinct.reserve(table.rows);
     if (weights.empty()) {
-        std::vector<double> values;
+        std::vector<Number> values;
         values.reserve(table.rows);
         for (std::size_t row = 0; row < table.rows; ++row) {
-            const double value = table.at(row, column);
+            const Number value = table.raw(row, column);
             if (!std::isnan(value)) values.push_back(value);
         }
         radix_sort(values);
-        for (const double value : values) {
+        for (const Number value : values) {
             if (distinct.empty() || distinct.back().value != value) distinct.push_back({value, 0.0});
             distinct.back().weight += 1.0;
         }
