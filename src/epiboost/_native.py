@@ -78,7 +78,7 @@ class NativeModule(Protocol):
         """Return the bins of a table."""
 
     def nearest_rows(
-        self, queries: Floats32, reference: Floats32, weight: Floats32, groups: Integers
+        self, queries: Floats32, reference: Floats32, weight: Floats32, groups: Integers, threads: int = 1
     ) -> tuple[Floats32, Integers]:
         """Return the distance of each query to the nearest reference row, and the position of that row.
 
@@ -97,11 +97,17 @@ class NativeModule(Protocol):
     def count_values(self, queries: Floats32, values: Floats32, offsets: Integers) -> AnyArray:
         """Return how many values of its column are at least as large as each number, shape (n, columns)."""
 
-    def hash_rows(self, bins: Bytes) -> AnyArray:
+    def hash_rows(self, bins: Bytes, threads: int = 1) -> AnyArray:
         """Return a hash of each row; equal rows have equal hashes."""
 
-    def hash_numbers(self, table: AnyArray, more: Floats) -> AnyArray:
+    def hash_numbers(self, table: AnyArray, more: Floats, threads: int) -> AnyArray:
         """Return a hash of each row of a table of numbers and of further columns; equal rows have equal hashes."""
+
+    def column_ranges(self, table: AnyArray, threads: int) -> tuple[Floats, Floats, Bytes]:
+        """Return the smallest and the largest number of each column, and whether values are missing.
+
+        A column without any number has infinity as its smallest, and minus infinity as its largest.
+        """
 
     def ordered_means(
         self,

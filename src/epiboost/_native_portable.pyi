@@ -38,14 +38,33 @@ def bin_table(
 def hash_numbers(
     table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
     more: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    threads: int,
 ) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
 @overload
 def hash_numbers(
     table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device="cpu", writable=False)],
     more: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    threads: int,
 ) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+@overload
+def column_ranges(
+    table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)], threads: int
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.uint8], dict(shape=(None,))],
+]: ...
+@overload
+def column_ranges(
+    table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device="cpu", writable=False)], threads: int
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.uint8], dict(shape=(None,))],
+]: ...
 def hash_rows(
     bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    threads: int = 1,
 ) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
 def ordered_means(
     category: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -309,6 +328,7 @@ def nearest_rows(
     reference: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    threads: int = 1,
 ) -> tuple[
     Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]
 ]: ...

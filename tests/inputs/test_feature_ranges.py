@@ -57,3 +57,17 @@ def test_invalid_ranges_in_a_file_are_refused(name, part, words):
     header, arrays = small_regressor().fit(FRAME, Y)._to_file()
     with pytest.raises(ValueError, match=words):
         EpiBoostRegressor._from_file(header, {**arrays, name: part})
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_ranges_are_those_of_numpy_with_any_number_of_threads(dtype, threads):
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(20_000, 4)).astype(dtype)
+    table[:, 1], table[:, 2] = np.nan, np.where(rng.random(20_000) < 0.5, 0.0, -0.0)
+    table[17_000, 3] = np.nan
+    ranges = ColumnSchema("EpiBoostRegressor", 4).with_ranges(table, threads=threads).ranges
+    np.testing.assert_array_equal(ranges.low, np.fmin.reduce(table))
+    np.testing.assert_array_equal(ranges.high, np.fmax.reduce(table))
+    assert ranges.missing.tolist() == [False, True, False, True]
+    assert not np.signbit([ranges.low[2], ranges.high[2]]).any()

@@ -8,11 +8,9 @@ from epiboost import EpiBoostRegressor, load
 from epiboost._binning.bins import Bins
 from epiboost._binning.sparse_bins import bin_sparse
 from epiboost._boosting import out_of_fold
-from epiboost._estimators import warm_start
 from epiboost._inputs import sparse_table
 from epiboost._inputs.sparse_table import SparseTable
 from epiboost._inputs.user_table import original_values, select_rows
-from epiboost._novelty import reference_rows
 from tests.support.compare import parameters_of
 from tests.support.models import every_estimator, small_classifier, small_estimator, small_regressor
 
@@ -37,8 +35,6 @@ def never_dense(monkeypatch):
     monkeypatch.setattr(sparse_table, "MAX_DENSE_BYTES", 40 * 6 * 8)
     monkeypatch.setattr(sparse_table, "_BLOCK_BYTES", 7 * 6 * 8)
     monkeypatch.setattr(out_of_fold, "_BLOCK_BYTES", 30 * 7 * 8)
-    monkeypatch.setattr(reference_rows, "_MAX_BLOCK_CELLS", 30 * 6)
-    monkeypatch.setattr(warm_start, "_BLOCK_CELLS", 30 * 6)
 
 
 @every_estimator

@@ -13,6 +13,7 @@ of their weights. The position of a row in this order is its key in the noise fu
 
 import numpy as np
 
+from epiboost._inputs.sparse_table import SparseTable
 from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 
@@ -28,23 +29,29 @@ def row_bytes(X: AnyArray) -> Bytes:
     return table.view(np.uint8)
 
 
-def hash_numbers(X: AnyArray, *more: AnyArray) -> AnyArray:
+def hash_numbers(X: AnyArray | SparseTable, *more: AnyArray, threads: int = 1) -> AnyArray:
     """Return a hash of each row of a table of numbers and of further numbers; equal rows have equal hashes.
 
     Parameters
     ----------
-    X : array of shape (n, columns)
+    X : array or SparseTable of shape (n, columns)
     *more : arrays of shape (n,) or (n, columns)
+    threads : int
 
     >>> hashes = hash_numbers(np.array([[0.0], [-0.0], [1.0]]), np.array([np.nan, np.nan, 2.0]))
     >>> bool(hashes[0] == hashes[1]), bool(hashes[1] == hashes[2])
     (True, False)
     """
-    beside = np.column_stack([np.empty((len(X), 0)), *more])
-    return native().hash_numbers(X, np.ascontiguousarray(beside))
+    beside = np.ascontiguousarray(np.column_stack([np.empty((len(X), 0)), *more]))
+    hashes, first = np.empty(len(X), dtype=np.uint64), 0
+    for block in X.blocks() if isinstance(X, SparseTable) else [X]:
+        rows = slice(first, first + len(block))
+        hashes[rows] = native().hash_numbers(block, beside[rows], threads)
+        first += len(block)
+    return hashes
 
 
-def canonical_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, Floats, Integers]:
+def canonical_order(codes: Bytes, y: Floats, weight: Floats, threads: int = 1) -> tuple[Integers, Floats, Integers]:
     """Return the distinct rows in canonical order, their weights and how often each occurs.
 
     Parameters
@@ -53,12 +60,13 @@ def canonical_order(codes: Bytes, y: Floats, weight: Floats) -> tuple[Integers, 
         Bins.
     y : array of shape (n,) or (n, targets)
     weight : array of shape (n,)
+    threads : int
 
     Returns
     -------
     rows, weight, copies : arrays of shape (m,), m <= n
     """
-    hashes = native().hash_rows(codes)
+    hashes = native().hash_rows(codes, threads)
     if y.ndim > 1:
         y = np.unique(y, axis=0, return_inverse=True)[1].astype(np.float64)
     order = _sort(hashes, y, weight)

@@ -10,7 +10,7 @@ import numpy as np
 
 from epiboost._boosting.capacity import Auto
 from epiboost._boosting.parameter_checks import require_integer, warn_of_large_leaves
-from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed
+from epiboost._boosting.recipe import EnsembleKind, Recipe, draw_seed, thread_count
 from epiboost._estimators.estimator_file import fitted_attributes, parameters_of, to_file
 from epiboost._estimators.family_choice import AUTO_FAMILY
 from epiboost._estimators.fitted_model import FittedModel
@@ -185,6 +185,7 @@ class BaseEpiBoost(FittedModel):
         constraints = resolve_constraints(
             self.monotonic_constraints, self.interaction_constraints, rows.schema, rows.data.n_classes
         )
+        threads = thread_count(self.n_jobs)
         training = EnsembleTraining(
             engine=engine,
             recipe=replace(recipe, constraints=constraints),
@@ -195,6 +196,7 @@ class BaseEpiBoost(FittedModel):
             callbacks=check_callbacks(callbacks),
             n_reference_rows=self.reference_rows,
             verbose=int(self.verbose),
+            threads=threads,
             earlier=earlier,
             distribution=self.distribution,
         )
@@ -213,7 +215,7 @@ class BaseEpiBoost(FittedModel):
         self.forest_ = trained.forest
         self.capacity_ = ensemble.capacity
         self.beginning_ = ensemble.beginning
-        self.reference_rows_ = ensemble.reference_rows(self._uncertainty_of)
+        self.reference_rows_ = ensemble.reference_rows(self._uncertainty_of, threads)
         self.provenance_ = Provenance(time.perf_counter() - start, ensemble.n_rows)
         return self
 

@@ -139,7 +139,9 @@ class ChosenRows:
     single: AnyArray
 
     @classmethod
-    def of(cls, data: Dataset, ranges: FeatureRanges, n_rows: int, groups: Integers | None) -> Self | None:
+    def of(
+        cls, data: Dataset, ranges: FeatureRanges, n_rows: int, groups: Integers | None, threads: int = 1
+    ) -> Self | None:
         """Choose rows of a training table in memory; None if there are too few.
 
         Parameters
@@ -153,7 +155,8 @@ class ChosenRows:
         table = data.X
         if n_rows < MIN_ROWS or len(table) < MIN_ROWS:
             return None
-        positions, copies = choose_rows(table, data.y, min(n_rows, max(_MAX_CELLS // table.shape[1], _MIN_KEPT)))
+        n_kept = min(n_rows, max(_MAX_CELLS // table.shape[1], _MIN_KEPT))
+        positions, copies = choose_rows(table, data.y, n_kept, threads=threads)
         kept = table[positions].dense() if isinstance(table, SparseTable) else table[positions]
         n_codes = data.n_codes or (0,) * table.shape[1]
         together = copies if groups is None else groups
@@ -161,7 +164,9 @@ class ChosenRows:
         ends = np.stack([ranges.low, ranges.high])
         return cls(positions, kept, _observed(data.y[positions]), n_codes, ends, together[positions], *categories)
 
-    def measured(self, model: Measured, out_of_fold: OutOfFold | None, *, max_bytes: int) -> ReferenceRows:
+    def measured(
+        self, model: Measured, out_of_fold: OutOfFold | None, *, max_bytes: int, threads: int
+    ) -> ReferenceRows:
         """Return what the model keeps.
 
         Parameters
@@ -172,12 +177,15 @@ class ChosenRows:
             Measurements of all training rows.
         max_bytes : int
             Fewer rows are kept if all would take more.
+        threads : int
         """
         bytes_per_row = _BYTES_PER_NUMBER * (self.table.shape[1] + _NUMBERS_PER_ROW)
         n_rows = min(len(self.positions), max(max_bytes // bytes_per_row, _MIN_KEPT))
         table, categories = self.table[:n_rows], (self.new_category, self.single[:n_rows])
         groups = self.groups[:n_rows]
-        novelty = Novelty.fit(table, self.n_codes, groups=groups, ranges=self.ranges, categories=categories)
+        novelty = Novelty.fit(
+            table, self.n_codes, groups=groups, ranges=self.ranges, categories=categories, threads=threads
+        )
         total = error = np.full(n_rows, np.nan)
         if out_of_fold is not None:
             rows, y = self.positions[:n_rows], self.y[:n_rows]

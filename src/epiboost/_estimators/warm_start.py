@@ -24,8 +24,6 @@ from epiboost._inputs.target import Target
 from epiboost._progress import Progress
 from epiboost.engines.base import Engine, Forest, WarmStartEngine
 
-_BLOCK_CELLS = 1 << 19  # hashed at once, which bounds memory
-_MODULUS = 1 << 64
 _SHARED_PARAMETERS = (
     "ensemble",
     "l2",
@@ -196,7 +194,7 @@ def parameters_of_trees(recipe: Recipe) -> dict[str, Any]:
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
 
 
-def fingerprint(data: Dataset) -> int | None:
+def fingerprint(data: Dataset, threads: int = 1) -> int | None:
     """Return a number that depends on the training rows, not on their order; None for rows that are not in memory.
 
     >>> X, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.0, 1.0])
@@ -208,8 +206,4 @@ def fingerprint(data: Dataset) -> int | None:
     if not isinstance(table, np.ndarray | SparseTable):
         return None
     columns = np.column_stack([data.y, data.weight, *([] if data.offset is None else [data.offset])])
-    step, total = max(1, _BLOCK_CELLS // table.shape[1]), 0
-    for first in range(0, len(table), step):
-        rows = slice(first, first + step)
-        total += int(hash_numbers(np.asarray(table[rows]), columns[rows]).sum(dtype=np.uint64))
-    return total % _MODULUS
+    return int(hash_numbers(table, columns, threads=threads).sum(dtype=np.uint64))

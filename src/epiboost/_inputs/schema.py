@@ -38,6 +38,7 @@ from epiboost._inputs.table import (
     in_order,
     open_table,
 )
+from epiboost._native import native
 from epiboost._typing import AnyArray, LibraryObject, Table
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -226,19 +227,18 @@ class ColumnSchema:
         table, categories = drop_unused(table, self.categories)
         return replace(self, categories=categories), table
 
-    def with_ranges(self, table: AnyArray | SparseTable) -> Self:
+    def with_ranges(self, table: AnyArray | SparseTable, *, threads: int = 1) -> Self:
         """Return the schema with the ranges of the training rows, shape (n, features), beside those that it has."""
-        ranges = self._ranges_of(table)
+        ranges = self._ranges_of(table, threads)
         return replace(self, ranges=ranges if self.ranges is None else self.ranges.joined(ranges))
 
-    def _ranges_of(self, table: AnyArray | SparseTable) -> FeatureRanges:
+    def _ranges_of(self, table: AnyArray | SparseTable, threads: int) -> FeatureRanges:
         if isinstance(table, SparseTable):
             return FeatureRanges(*table.ranges())
-        low, high = (np.asarray(found, dtype=np.float64) for found in (np.fmin.reduce(table), np.fmax.reduce(table)))
-        missing = np.isnan(np.minimum.reduce(table))  # passes a missing value on, without a copy
-        is_categorical = self.is_categorical
-        low[is_categorical] = high[is_categorical] = np.nan
-        return FeatureRanges(low, high, missing | is_categorical)
+        low, high, missing = native().column_ranges(table, threads)
+        has_none = self.is_categorical | (low > high)
+        low[has_none] = high[has_none] = np.nan
+        return FeatureRanges(low, high, (missing > 0) | self.is_categorical)
 
     def estimator_attributes(self) -> dict[str, Any]:
         """Return the fitted attributes of an estimator: the schema, and what scikit-learn calls its parts."""

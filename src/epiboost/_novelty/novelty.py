@@ -110,6 +110,7 @@ class Novelty:
         groups: Integers | None = None,
         ranges: AnyArray | None = None,
         categories: tuple[Floats, AnyArray] | None = None,
+        threads: int = 1,
     ) -> Self:
         """Return the novelty with respect to rows that are kept.
 
@@ -125,6 +126,7 @@ class Novelty:
             Smallest and largest value of each numeric column in all training rows; those of the table by default.
         categories : tuple, optional
             What `new_categories` returns for all training rows; for the table by default.
+        threads : int
         """
         scales = ColumnScales.fit(np.asarray(table, dtype=np.float64), n_codes)
         rows = scales.transform(table)
@@ -135,7 +137,7 @@ class Novelty:
         ends = scales.transform(ranges)
         values = StrangeValues.fit(rows, ends, scales.weight > 0.0, new_category, own_groups)
         expanded, weight = _expand(rows, scales, values.has_missing)
-        distance, _ = native().nearest_rows(expanded, np.ascontiguousarray(expanded.T), weight, own_groups)
+        distance, _ = native().nearest_rows(expanded, np.ascontiguousarray(expanded.T), weight, own_groups, threads)
         distance = np.where(np.isfinite(distance), distance, np.float32(0.0))  # of one group alone
         strangest = values.of_kept_rows(rows, is_single, own_groups).max(axis=1)
         return cls(NoveltyArrays(rows, scales, ends, new_category, is_single, own_groups, distance, strangest))

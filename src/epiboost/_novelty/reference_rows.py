@@ -13,17 +13,15 @@ import numpy as np
 from epiboost._binning.canonical_rows import hash_numbers
 from epiboost._typing import AnyArray, Floats, Integers
 
-_MAX_BLOCK_CELLS = 1 << 22  # hashed at once, which bounds memory
 
-
-def choose_rows(table: AnyArray, y: Floats, n_rows: int) -> tuple[Integers, Integers]:
+def choose_rows(table: AnyArray, y: Floats, n_rows: int, *, threads: int = 1) -> tuple[Integers, Integers]:
     """Return the positions of at most ``n_rows`` rows, in the order of their hashes, and which rows are copies.
 
     Parameters
     ----------
     table : array of shape (n, features)
     y : array of shape (n,)
-    n_rows : int
+    n_rows, threads : int
 
     Returns
     -------
@@ -31,12 +29,10 @@ def choose_rows(table: AnyArray, y: Floats, n_rows: int) -> tuple[Integers, Inte
     copies : array of shape (n,)
         Equal rows with equal targets have the same number.
     """
-    step = max(1, _MAX_BLOCK_CELLS // table.shape[1])  # of a sparse table is dense at once
-    blocks = (slice(first, first + step) for first in range(0, len(table), step))
-    hashes = np.concatenate([hash_numbers(np.asarray(table[block]), y[block]) for block in blocks])
+    hashes = hash_numbers(table, y, threads=threads)
     copy = _number_of_copy(hashes)
     low, high = (hashes & np.uint64(0xFFFFFFFF)), hashes >> np.uint64(32)
-    keys = hash_numbers(np.column_stack([low.astype(np.float64), high.astype(np.float64)]), copy)
+    keys = hash_numbers(np.column_stack([low.astype(np.float64), high.astype(np.float64)]), copy, threads=threads)
     chosen = np.argpartition(keys, n_rows - 1)[:n_rows] if 0 < n_rows < len(keys) else np.arange(len(keys))[:n_rows]
     return chosen[np.lexsort((chosen, keys[chosen]))], hashes.view(np.int64)
 

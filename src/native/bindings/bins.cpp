@@ -1,14 +1,17 @@
 // Bindings of bins: borders, bins of a table, and hashes of rows.
 #include "bins/bins.hpp"
 
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 #include "bindings/arrays.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/module.hpp"
+#include "bins/column_ranges.hpp"
 #include "bins/row_hashes.hpp"
 #include "core/threads.hpp"
 
@@ -48,25 +51,42 @@ Result<std::uint8_t, 2> bin_table(Matrix<T> table, Array<double, 1> borders, Arr
     return bins.release();
 }
 
-Result<std::uint64_t, 1> hash_rows(Array<std::uint8_t, 2> bins) {
+Result<std::uint64_t, 1> hash_rows(Array<std::uint8_t, 2> bins, int threads) {
     NewArray<std::uint64_t, 1> hashes({bins.shape(0)});
     {
-        const ReleasedGil released;
-        hash_bytes(bins.data(), bins.shape(0), bins.shape(1), hashes.data.get());
+        ReleasedGil gil;
+        hash_bytes(bins.data(), bins.shape(0), bins.shape(1), threads, SignalCheck(gil), hashes.data.get());
     }
     return hashes.release();
 }
 
 template <class T>
-Result<std::uint64_t, 1> hash_number_rows(Matrix<T> table, Array<double, 2> more) {
+Result<std::uint64_t, 1> hash_number_rows(Matrix<T> table, Array<double, 2> more, int threads) {
     if (table.shape(0) != more.shape(0)) throw std::invalid_argument("both tables must have the same rows");
     const StridedTable<T> numbers = strided(table);
     NewArray<std::uint64_t, 1> hashes({numbers.rows});
     {
-        const ReleasedGil released;
-        hash_numbers(numbers, more.data(), more.shape(1), hashes.data.get());
+        ReleasedGil gil;
+        hash_numbers(numbers, more.data(), more.shape(1), threads, SignalCheck(gil), hashes.data.get());
     }
     return hashes.release();
+}
+
+// The smallest and the largest number of each column, infinite for columns without any, and whether values are missing.
+template <class T>
+std::tuple<Result<double, 1>, Result<double, 1>, Result<std::uint8_t, 1>> find_column_ranges(Matrix<T> table, int threads) {
+    const StridedTable<T> numbers = strided(table);
+    NewArray<double, 1> low({numbers.columns});
+    NewArray<double, 1> high({numbers.columns});
+    NewArray<std::uint8_t, 1> missing({numbers.columns});
+    {
+        ReleasedGil gil;
+        const ColumnRanges<T> ranges = column_ranges(numbers, threads, SignalCheck(gil));
+        std::copy(ranges.low.begin(), ranges.low.end(), low.data.get());
+        std::copy(ranges.high.begin(), ranges.high.end(), high.data.get());
+        std::copy(ranges.missing.begin(), ranges.missing.end(), missing.data.get());
+    }
+    return {low.release(), high.release(), missing.release()};
 }
 
 }  // namespace
@@ -76,11 +96,12 @@ void bind_bins(nb::module_& module) {
     const auto bind_tables = [&]<class T>(T) {
         module.def("find_borders", &find_borders<T>, "table"_a, "weights"_a, "max_bins"_a, "threads"_a);
         module.def("bin_table", &bin_table<T>, "table"_a, "borders"_a, "offsets"_a, "threads"_a);
-        module.def("hash_numbers", &hash_number_rows<T>, "table"_a, "more"_a);
+        module.def("hash_numbers", &hash_number_rows<T>, "table"_a, "more"_a, "threads"_a);
+        module.def("column_ranges", &find_column_ranges<T>, "table"_a, "threads"_a);
     };
     bind_tables(double{});
     bind_tables(float{});
-    module.def("hash_rows", &hash_rows, "bins"_a);
+    module.def("hash_rows", &hash_rows, "bins"_a, "threads"_a = 1);
 }
 
 }  // namespace epiboost

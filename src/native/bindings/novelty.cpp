@@ -8,6 +8,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/module.hpp"
+#include "core/threads.hpp"
 #include "novelty/nearest_rows.hpp"
 #include "novelty/nearest_values.hpp"
 
@@ -17,7 +18,8 @@ namespace {
 // Distance to the nearest reference row and its position, for each query of shape (n, columns). With groups the queries
 // are the reference rows, and rows of the same group are left out.
 std::tuple<Result<float, 1>, Result<std::int64_t, 1>> nearest_rows(Array<float, 2> queries, Array<float, 2> reference,
-                                                                   Array<float, 1> weight, Array<std::int64_t, 1> groups) {
+                                                                   Array<float, 1> weight, Array<std::int64_t, 1> groups,
+                                                                   int threads) {
     const std::size_t columns = reference.shape(0);
     if (queries.shape(1) != columns || weight.shape(0) != columns) {
         throw std::invalid_argument("queries, reference rows and weights must have the same columns");
@@ -30,11 +32,12 @@ std::tuple<Result<float, 1>, Result<std::int64_t, 1>> nearest_rows(Array<float, 
     NewArray<std::int64_t, 1> nearest({queries.shape(0)});
     {
         ReleasedGil gil;
-        SignalCheck check(gil);
-        for (std::size_t row = 0; row < queries.shape(0); ++row) {
-            search.find(queries.data() + row * columns, row, distance.data[row], nearest.data[row]);
-            check();
-        }
+        constexpr std::size_t rows_per_chunk = 64;
+        parallel_for(queries.shape(0), rows_per_chunk, threads, SignalCheck(gil), [&](std::size_t begin, std::size_t end) {
+            for (std::size_t row = begin; row < end; ++row) {
+                search.find(queries.data() + row * columns, row, distance.data[row], nearest.data[row]);
+            }
+        });
     }
     return {distance.release(), nearest.release()};
 }
@@ -76,7 +79,7 @@ Result<std::int32_t, 2> count_values(Array<float, 2> queries, Array<float, 1> va
 
 void bind_novelty(nb::module_& module) {
     module.def("nearest_rows", &nearest_rows, nb::arg("queries"), nb::arg("reference"), nb::arg("weight"),
-               nb::arg("groups"));
+               nb::arg("groups"), nb::arg("threads") = 1);
     module.def("nearest_values", &nearest_values, nb::arg("queries"), nb::arg("values"), nb::arg("offsets"));
     module.def("count_values", &count_values, nb::arg("queries"), nb::arg("values"), nb::arg("offsets"));
 }

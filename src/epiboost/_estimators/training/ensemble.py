@@ -80,14 +80,14 @@ class TrainedEnsemble:
             measured = measured.with_offset(*self.taken_off)
         return measured.of_given_rows(self.kept)
 
-    def reference_rows(self, uncertainty_of: Measured) -> ReferenceRows | None:
+    def reference_rows(self, uncertainty_of: Measured, threads: int) -> ReferenceRows | None:
         """Return the training rows that the model keeps; they take no more memory than its trees."""
         if self.chosen is None:
             return None
         measured = self.trained.out_of_fold
         max_bytes = self.n_scores * self.capacity.tree_bytes * int(self.trained.forest.n_trees.sum())
         max_bytes += 0 if measured is None else measured.predicted.nbytes
-        return self.chosen.measured(uncertainty_of, measured, max_bytes=max_bytes)
+        return self.chosen.measured(uncertainty_of, measured, max_bytes=max_bytes, threads=threads)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,6 +107,8 @@ class EnsembleTraining:
     n_reference_rows : int
         Largest number of training rows that the model keeps.
     verbose : int
+    threads : int
+        Number of threads for what is not the engine's.
     earlier : EarlierFit or None
         An ensemble that is to be continued.
     distribution : str
@@ -122,6 +124,7 @@ class EnsembleTraining:
     callbacks: Sequence[Callback]
     n_reference_rows: int
     verbose: int
+    threads: int
     earlier: EarlierFit | None = None
     distribution: str = "normal"
 
@@ -145,7 +148,7 @@ class EnsembleTraining:
                 with_family(rows, choice.name),
             )
         in_memory = isinstance(rows.data.X, np.ndarray | SparseTable)
-        schema = rows.schema.with_ranges(rows.data.X) if in_memory else rows.schema
+        schema = rows.schema.with_ranges(rows.data.X, threads=self.threads) if in_memory else rows.schema
         chosen = self._chosen_rows(rows, schema)
         verbose = bool(self.verbose)
         capacity = choose_capacity(self.engine, rows.data, self.recipe, self.seed, plan, verbose=verbose)
@@ -171,7 +174,7 @@ class EnsembleTraining:
         earlier.beginning.check_parameters(self.recipe)
         earlier = earlier.of_rows(beginning)
         plan = self._plan(rows) if earlier.same_rows else None
-        schema = rows.schema.with_ranges(rows.data.X)
+        schema = rows.schema.with_ranges(rows.data.X, threads=self.threads)
         chosen, capacity = self._chosen_rows(rows, schema), earlier.continued_capacity(self.recipe)
         trained = self._run(rows, capacity, plan, None, earlier)
         n_rows, taken_off, n_scores = len(rows.data.X), _taken_off(rows), _n_scores(rows.data.n_classes)
@@ -196,7 +199,7 @@ class EnsembleTraining:
         return held_out, rows if self.stopping.refit else held_out
 
     def _beginning(self, rows: TrainingRows) -> Beginning:
-        return Beginning(self.seed, fingerprint(rows.data), parameters_of_trees(self.recipe))
+        return Beginning(self.seed, fingerprint(rows.data, self.threads), parameters_of_trees(self.recipe))
 
     def _run(
         self,
@@ -225,7 +228,7 @@ class EnsembleTraining:
         if schema.ranges is None:
             return None
         groups = None if rows.groups is None else rows.groups[rows.kept]
-        return ChosenRows.of(rows.data, schema.ranges, self.n_reference_rows, groups)
+        return ChosenRows.of(rows.data, schema.ranges, self.n_reference_rows, groups, self.threads)
 
 
 def _taken_off(rows: TrainingRows) -> tuple[Floats, Floats, Floats] | None:

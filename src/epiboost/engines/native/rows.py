@@ -113,7 +113,7 @@ def bin_rows(
 def bin_numeric_rows(data: Dataset, max_bins: int, threads: int, borders: Bins | None = None) -> BinnedRows:
     """Bin a table of numbers, which may be binned already, and put rows into canonical order."""
     table = bin_numbers(data, max_bins, threads, borders)
-    rows, weight, _ = canonical_order(_with_offset(table.codes, data.offset), data.y, data.weight)
+    rows, weight, _ = canonical_order(_with_offset(table.codes, data.offset), data.y, data.weight, threads)
     y = data.y[rows]
     offset = None if data.offset is None else data.offset[rows]
     objective = _objective(data, y, weight, offset)
