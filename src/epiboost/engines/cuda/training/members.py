@@ -1,11 +1,13 @@
 """Chains on the device: the arrays of each, and the structure by which kernels find them."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from epiboost._typing import AnyArray, LibraryObject
+from epiboost.engines.cuda.training.arena import Arena
 from epiboost.engines.cuda.training.backend import Backend
 from epiboost.engines.cuda.training.layout import Record, record, structure
 from epiboost.engines.cuda.training.plan import BLOCK, Plan, Shape, padded
@@ -46,25 +48,42 @@ class Chain:
     given: tuple[AnyArray, AnyArray, AnyArray] | None = None
 
 
-@dataclass(slots=True)
-class ChainArrays:
-    """The arrays of one chain on the device.
+@dataclass(frozen=True, slots=True)
+class DeviceTrees:
+    """Trees of chains on the device, see `Trees`.
 
     Attributes
     ----------
-    feature, threshold, value, losses : device arrays
-        Its trees, see `Trees`.
-    evaluation_scores : device array or None
-    others : list
-        What else lives as long.
+    feature, threshold, value : device arrays of shape (chains, trees, ...)
     """
 
     feature: LibraryObject
     threshold: LibraryObject
     value: LibraryObject
+
+    @classmethod
+    def of(cls, backend: Backend, shape: Shape, chains: Sequence[Chain]) -> Self:
+        """Allocate the trees of chains; those that are given are there already."""
+        size = (len(chains), shape.trees)
+        feature: AnyArray = np.zeros((*size, shape.depth), dtype=np.uint16)
+        threshold: AnyArray = np.full((*size, shape.depth), _NO_SPLIT, dtype=np.uint8)
+        value_shape = (*size, shape.leaves, shape.outputs)
+        if not shape.given:
+            return cls(backend.put(feature), backend.put(threshold), backend.zeros(value_shape, np.float32))
+        value: AnyArray = np.zeros(value_shape, dtype=np.float32)
+        for number, chain in enumerate(chains):
+            if chain.given is not None:
+                for own, given in zip((feature, threshold, value), chain.given, strict=True):
+                    own[number, : len(given)] = given
+        return cls(backend.put(feature), backend.put(threshold), backend.put(value))
+
+
+@dataclass(slots=True)
+class EvaluationArrays:
+    """Losses and scores of the evaluation rows of one chain, on the device; None without such rows."""
+
     losses: LibraryObject | None = None
-    evaluation_scores: LibraryObject | None = None
-    others: list[LibraryObject] = field(default_factory=list)
+    scores: LibraryObject | None = None
 
 
 class MemberBuilder:
@@ -83,38 +102,33 @@ class MemberBuilder:
         self.backend = backend
         self.shape = shape
         self.plan = plan
+        self.arena = Arena(backend)
+        self._known: dict[tuple[float, ...], int] = {}  # addresses of constants, which chains share
 
-    def build(self, chain: Chain) -> tuple[Record, ChainArrays]:
-        """Return the structure of a chain, and its arrays."""
-        arrays = self._trees(chain)
+    def build(self, chain: Chain, trees: DeviceTrees, number: int) -> tuple[Record, EvaluationArrays]:
+        """Return the structure of the chain with a number among those of ``trees``, and its evaluation arrays."""
         fields: dict[str, Any] = {**chain.sample.fields, **_numbers(chain, self.shape)}
-        for name, array in {**self._state(chain), **self._sample(chain), **self._of_tree(chain)}.items():
-            fields[name] = self.backend.pointer(array)
-            arrays.others.append(array)
+        fields.update({**self._state(chain), **self._sample(chain), **self._of_tree(chain)})
         for name in ("feature", "threshold", "value"):
-            fields[name] = self.backend.pointer(getattr(arrays, name))
+            fields[name] = self.backend.pointer(getattr(trees, name)[number])
         _alias_sample(fields)
+        evaluation = EvaluationArrays()
         if chain.evaluation is not None:
-            self._add_evaluation(chain.evaluation, arrays, fields)
-        return record("Member", **fields), arrays
+            self._add_evaluation(chain.evaluation, evaluation, fields)
+        return record("Member", **fields), evaluation
 
-    def _trees(self, chain: Chain) -> ChainArrays:
-        trees, depth, leaves = self.shape.trees, self.shape.depth, self.shape.leaves
-        feature: AnyArray = np.zeros((trees, depth), dtype=np.uint16)
-        threshold: AnyArray = np.full((trees, depth), _NO_SPLIT, dtype=np.uint8)
-        value: AnyArray = np.zeros((trees, leaves, self.shape.outputs), dtype=np.float32)
-        arrays = (feature, threshold, value)
-        if chain.given is not None:
-            for own, given in zip(arrays, chain.given, strict=True):
-                own[: len(given)] = given
-        return ChainArrays(*(self.backend.put(array) for array in arrays))
+    def _constants(self, numbers: tuple[float, ...]) -> int:
+        """Return the address of some constants."""
+        if numbers not in self._known:
+            self._known[numbers] = self.arena.put(np.array(numbers, dtype=np.float32))
+        return self._known[numbers]
 
-    def _state(self, chain: Chain) -> dict[str, LibraryObject]:
-        stride, outputs, zeros = padded(chain.sample.rows), self.shape.outputs, self.backend.zeros
+    def _state(self, chain: Chain) -> dict[str, int]:
+        stride, outputs, zeros = padded(chain.sample.rows), self.shape.outputs, self.arena.zeros
         state = {
-            "steps": self.backend.put(chain.steps),
-            "start": self.backend.put(np.array(chain.recipe.start, dtype=np.float32)),
-            "constants": self.backend.put(np.array(chain.recipe.constants or (0.0,), dtype=np.float32)),
+            "steps": self.arena.put(chain.steps),
+            "start": self._constants(tuple(chain.recipe.start)),
+            "constants": self._constants(tuple(chain.recipe.constants) or (0.0,)),
             "scores": zeros((outputs, stride), np.float32),
             "gradients": zeros((outputs, stride), np.float32),
             "leaf": zeros(stride, np.uint8),
@@ -127,27 +141,27 @@ class MemberBuilder:
             state["drawn_weight"] = zeros(stride, np.float32)
             state["drawn_integer_weight"] = zeros(stride, np.int32)
         if any(chain.recipe.monotone):
-            state["monotone"] = self.backend.put(np.array(chain.recipe.monotone, dtype=np.int32))
+            state["monotone"] = self.arena.put(np.array(chain.recipe.monotone, dtype=np.int32))
             state["gradient_noise"] = zeros(stride, np.float32)
             state["leaf_changes"] = zeros((3, self.shape.leaves), np.float32)
         if chain.recipe.interactions:
-            state["groups"] = self.backend.put(group_masks(chain.recipe, chain.sample.columns, self.shape.group_words))
+            state["groups"] = self.arena.put(group_masks(chain.recipe, chain.sample.columns, self.shape.group_words))
         return state
 
-    def _sample(self, chain: Chain) -> dict[str, LibraryObject]:
+    def _sample(self, chain: Chain) -> dict[str, int]:
         stride, samples = sample_stride(chain)
         arrays = {
-            "integers": self.backend.zeros((4 if self.shape.packs else self.shape.outputs, stride), np.int8),
-            "sample_leaf": self.backend.zeros((2, stride), np.uint8),
+            "integers": self.arena.zeros((4 if self.shape.packs else self.shape.outputs, stride), np.int8),
+            "sample_leaf": self.arena.zeros((2, stride), np.uint8),
         }
         if samples:
-            arrays["sample_bins"] = self.backend.zeros((chain.sample.columns, stride), np.uint8)
+            arrays["sample_bins"] = self.arena.zeros((chain.sample.columns, stride), np.uint8)
             if not self.shape.packs and (self.shape.subsamples or "integer_weight" in chain.sample.fields):
-                arrays["sample_weight"] = self.backend.zeros(stride, np.int32)
+                arrays["sample_weight"] = self.arena.zeros(stride, np.int32)
         return arrays
 
-    def _of_tree(self, chain: Chain) -> dict[str, LibraryObject]:
-        shape, zeros = self.shape, self.backend.zeros
+    def _of_tree(self, chain: Chain) -> dict[str, int]:
+        shape, zeros = self.shape, self.arena.zeros
         arrays = {
             "drawn": zeros(1, np.uint64),
             "largest": zeros((2, shape.outputs), np.int32),
@@ -167,17 +181,15 @@ class MemberBuilder:
             arrays["right_is_lighter"] = zeros((2, columns, shape.leaves // 2), np.uint8)
         return arrays
 
-    def _add_evaluation(self, rows: DeviceSample, arrays: ChainArrays, fields: dict[str, Any]) -> None:
+    def _add_evaluation(self, rows: DeviceSample, arrays: EvaluationArrays, fields: dict[str, Any]) -> None:
         stride = padded(rows.rows)
         arrays.losses = self.backend.zeros(self.shape.trees, np.float64)
-        arrays.evaluation_scores = self.backend.zeros((self.shape.outputs, stride), np.float32)
-        block_losses = self.backend.zeros(max(stride // BLOCK, 1), np.float64)
-        arrays.others.append(block_losses)
+        arrays.scores = self.backend.zeros((self.shape.outputs, stride), np.float32)
         fields.update(
             rows.fields,
             losses=self.backend.pointer(arrays.losses),
-            evaluation_scores=self.backend.pointer(arrays.evaluation_scores),
-            block_losses=self.backend.pointer(block_losses),
+            evaluation_scores=self.backend.pointer(arrays.scores),
+            block_losses=self.arena.zeros(max(stride // BLOCK, 1), np.float64),
             evaluation_rows=rows.rows,
             evaluation_stride=stride,
             evaluation_total_weight=rows.weights.total,

@@ -11,7 +11,7 @@ from epiboost._typing import AnyArray, LibraryObject
 from epiboost.engines.cuda.device import check_fits
 from epiboost.engines.cuda.training.backend import Backend, Definitions
 from epiboost.engines.cuda.training.layout import Record, record
-from epiboost.engines.cuda.training.members import Chain, ChainArrays, MemberBuilder, member_table
+from epiboost.engines.cuda.training.members import Chain, DeviceTrees, EvaluationArrays, MemberBuilder, member_table
 from epiboost.engines.cuda.training.plan import (
     Plan,
     Shape,
@@ -136,7 +136,7 @@ class _Training:
             self.done += len(group) * self.trees
             del with_rows  # before those of the next group are copied
         self.progress(self.total, self.total)
-        together = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+        together = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)] if len(parts) > 1 else parts[0]
         ends = np.cumsum(self.sizes)[:-1]
         return [Trees(*of_table) for of_table in zip(*(np.split(array, ends) for array in together), strict=True)]
 
@@ -184,9 +184,10 @@ class _Group:
         self.training, self.backend, self.shape = training, backend, shape
         self.chains, self.first = chains, first
         self.plan: Plan = plan_launches(shape, len(chains), backend.limits)
-        builder = MemberBuilder(backend, shape, self.plan)
-        built = [builder.build(chain) for chain in chains]
-        self.arrays: list[ChainArrays] = [arrays for _, arrays in built]
+        self.trees = DeviceTrees.of(backend, shape, chains)
+        self.builder = MemberBuilder(backend, shape, self.plan)  # keeps the arrays alive
+        built = [self.builder.build(chain, self.trees, number) for number, chain in enumerate(chains)]
+        self.evaluations: list[EvaluationArrays] = [evaluation for _, evaluation in built]
         self.members = backend.put(member_table([member for member, _ in built]))
         self.counters = backend.zeros(2, np.int32)
         self.global_histograms = self._global_histograms()
@@ -262,24 +263,22 @@ class _Group:
     def _scores(self, trees: int) -> list[tuple[int, AnyArray]]:
         """Return the scores of evaluation rows after so many trees."""
         scores = []
-        for number, (chain, arrays) in enumerate(zip(self.chains, self.arrays, strict=True)):
+        for number, (chain, evaluation) in enumerate(zip(self.chains, self.evaluations, strict=True)):
             if chain.evaluation is None:
                 continue
-            raw = self.backend.get(arrays.evaluation_scores)[:, : chain.evaluation.rows].T
+            raw = self.backend.get(evaluation.scores)[:, : chain.evaluation.rows].T
             start = np.array(chain.recipe.start, dtype=np.float32)
             scores.append((self.first + number, start + chain.steps["decay_after"][trees - 1] * raw))
         return scores
 
     def _result(self, trees: int) -> tuple[AnyArray, ...]:
         get = self.backend.get
-        feature, threshold, value = (
-            np.stack([get(getattr(arrays, name)) for arrays in self.arrays])
-            for name in ("feature", "threshold", "value")
-        )
+        own_trees = self.trees
+        feature, threshold, value = (get(array) for array in (own_trees.feature, own_trees.threshold, own_trees.value))
         losses = np.full((len(self.chains), self.training.trees if self.training.has_losses else 0), np.nan)
-        for own, arrays in zip(losses, self.arrays, strict=True):
-            if arrays.losses is not None and len(own):
-                own[:trees] = get(arrays.losses)[:trees]
+        for own, evaluation in zip(losses, self.evaluations, strict=True):
+            if evaluation.losses is not None and len(own):
+                own[:trees] = get(evaluation.losses)[:trees]
         parent = np.zeros((*feature.shape[:2], 0), dtype=np.uint8)
         return feature, threshold, parent, value, np.full(len(self.chains), trees, dtype=np.int32), losses
 

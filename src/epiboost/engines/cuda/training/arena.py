@@ -1,0 +1,48 @@
+"""Zeroed memory of a device in large blocks, which hold the many arrays of the chains."""
+
+from math import prod
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from epiboost._typing import AnyArray, LibraryObject
+from epiboost.engines.cuda.training.backend import Backend
+
+_BLOCK_BYTES = 1 << 24
+_ALIGNMENT = 256  # of allocations on a device
+
+
+class Arena:
+    """Memory that lives as long as the arena. Few allocations take the host far less time than one per array.
+
+    Parameters
+    ----------
+    backend : Backend
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        """Allocate nothing yet."""
+        self._backend = backend
+        self._blocks: list[LibraryObject] = []
+        self._next = self._end = 0  # addresses
+        self._copies: dict[int, tuple[AnyArray, int]] = {}
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> int:
+        """Return the address of an array of zeros."""
+        size = prod(shape if isinstance(shape, tuple) else (shape,)) * np.dtype(dtype).itemsize
+        size = -(-size // _ALIGNMENT) * _ALIGNMENT
+        if size > self._end - self._next:
+            block = self._backend.zeros(max(size, _BLOCK_BYTES), np.uint8)
+            self._blocks.append(block)
+            self._next = self._backend.pointer(block)
+            self._end = self._next + max(size, _BLOCK_BYTES)
+        self._next += size
+        return self._next - size
+
+    def put(self, array: AnyArray) -> int:
+        """Return the address of a copy of an array, the same one each time that this array is given."""
+        if id(array) not in self._copies:
+            copy = self._backend.put(array)
+            self._blocks.append(copy)
+            self._copies[id(array)] = array, self._backend.pointer(copy)
+        return self._copies[id(array)][1]
