@@ -9,19 +9,20 @@
 namespace epiboost {
 
 // Leaf indices of a block of rows: bit d is set where the row's bin is above the threshold of level d. `column(d)` returns
-// the block's bins of the feature that level d splits on. Bins and thresholds are bytes of either sign.
+// the block's bins of the feature that level d splits on. Bins and thresholds are bytes of either sign. The average with all bits
+// or none, one instruction, puts a bit in front of those of the lower levels. It rounds up, but what is shifted out is zero.
 template <class Columns, class Byte>
 inline void find_leaves(const Columns& column, const Byte* threshold, int depth, std::uint8_t* __restrict leaf) {
     for (std::size_t i = 0; i < block; ++i) leaf[i] = 0;
     for (int d = 0; d < depth; ++d) {
         const Byte* bins = column(d);
         const Byte limit = threshold[d];
-        const std::uint8_t bit = static_cast<std::uint8_t>(1u << d);
         for (std::size_t i = 0; i < block; ++i) {
             const std::uint8_t above = static_cast<std::uint8_t>(-static_cast<int>(bins[i] > limit));  // all bits or none
-            leaf[i] = static_cast<std::uint8_t>(leaf[i] | (above & bit));
+            leaf[i] = static_cast<std::uint8_t>((leaf[i] + above + 1) >> 1);
         }
     }
+    for (std::size_t i = 0; i < block; ++i) leaf[i] = static_cast<std::uint8_t>(leaf[i] >> (max_depth - depth));
 }
 
 // Leaf indices of some blocks of rows in a leaf-wise tree: split s divides leaf `parent[s]`, and rows whose bin is above its

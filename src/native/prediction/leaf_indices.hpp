@@ -41,17 +41,19 @@ void find_symmetric(const CompiledTrees& trees, std::size_t tree, const Strip& s
 #elif defined(__AVX2__)
     __m256i threshold[Depth];
     for (int d = 0; d < Depth; ++d) threshold[d] = _mm256_set1_epi8(limit[d]);
+    // As find_leaves().
     for (std::size_t b = 0; b < strip.blocks; ++b) {
-        __m256i index[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-        for (int d = Depth - 1; d >= 0; --d) {
+        __m256i bits[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+        for (int d = 0; d < Depth; ++d) {
             const auto* bins = reinterpret_cast<const __m256i*>(column[d] + b * block_bytes);
-            for (int half = 0; half < 2; ++half) {  // a comparison gives -1 or 0
-                const __m256i above = _mm256_cmpgt_epi8(_mm256_load_si256(bins + half), threshold[d]);
-                index[half] = _mm256_sub_epi8(_mm256_add_epi8(index[half], index[half]), above);
+            for (int half = 0; half < 2; ++half) {
+                bits[half] = _mm256_avg_epu8(bits[half], _mm256_cmpgt_epi8(_mm256_load_si256(bins + half), threshold[d]));
             }
         }
-        _mm256_store_si256(reinterpret_cast<__m256i*>(leaf + b * block), index[0]);
-        _mm256_store_si256(reinterpret_cast<__m256i*>(leaf + b * block) + 1, index[1]);
+        for (int half = 0; half < 2; ++half) {
+            for (int d = Depth; d < max_depth; ++d) bits[half] = _mm256_avg_epu8(bits[half], _mm256_setzero_si256());
+            _mm256_store_si256(reinterpret_cast<__m256i*>(leaf + b * block) + half, bits[half]);
+        }
     }
 #else
     for (std::size_t b = 0; b < strip.blocks; ++b) {
