@@ -31,13 +31,13 @@ LIBRARIES = ("catboost", "lightgbm", "xgboost")
 
 @dataclass(frozen=True)
 class Job:
-    """A table and an ensemble; ``bar`` is the time in seconds that it should take at most."""
+    """A table and an ensemble; ``bar`` is the time in seconds that it should take at most, if there is one."""
 
     name: str
     load: Callable[[], tuple[Array, Array]]
     members: int
     trees: int
-    bar: float
+    bar: float | None
     ensemble: str = "sglb"
     structure_rows: int | str | None = "auto"
     peers: bool = True
@@ -66,7 +66,11 @@ JOBS = (
     Job("protein, 100 members", protein, 100, 1000, 1.0, peers=False),
     Job("protein, virtual", protein, 10, 1000, 0.20, ensemble="virtual", peers=False),
     Job("463,715 x 90, 10 members", generated(463_715, 90), 10, 200, 2.0, structure_rows=None),
+    Job("1,250,000 x 28, 10 members", generated(1_250_000, 28), 10, 200, None, peers=False),
+    Job("2,500,000 x 28, 10 members", generated(2_500_000, 28), 10, 200, None, peers=False),
+    Job("5,000,000 x 28, 10 members", generated(5_000_000, 28), 10, 200, None, peers=False),
     Job("10,000,000 x 28, 10 members", generated(10_000_000, 28), 10, 200, 15.0, peers=False),
+    Job("50,000,000 x 6, 2 members", generated(50_000_000, 6), 2, 20, None, peers=False),
 )
 
 
@@ -147,7 +151,7 @@ def _median(work: Callable[[], object], repeats: int) -> float:
 
 
 def _print(job: Job, library: str, device: str, seconds: str, memory: str = "") -> None:
-    bar = f"{job.bar:.2f}" if device == "cuda" else ""
+    bar = f"{job.bar:.2f}" if device == "cuda" and job.bar is not None else ""
     print(f"| {job.name} | {library} | {device} | {seconds} | {bar} | {memory} |", flush=True)
 
 
