@@ -18,7 +18,7 @@ def build_package(folder: Path, options: Sequence[str]) -> Path:
     package = folder / "package" / "epiboost"
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(ROOT / "src" / "epiboost", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    for module in (folder / "cmake").glob("_native_*.so"):
+    for module in (folder / "cmake").glob("*.so"):
         shutil.copy(module, package)
     return package.parent
 
