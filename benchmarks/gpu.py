@@ -26,7 +26,7 @@ from epiboost.engines.cuda.device import check_device, cupy
 Array = NDArray[np.floating]
 DEPTH, RATE = 6, 0.1
 GIB = float(1 << 30)
-LIBRARIES = ("catboost", "lightgbm", "xgboost")
+LIBRARIES = ("catboost", "lightgbm", "xgboost", "sklearn")
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,11 @@ JOBS = (
     Job("5,000,000 x 28, 10 members", generated(5_000_000, 28), 10, 200, None, peers=False),
     Job("10,000,000 x 28, 10 members", generated(10_000_000, 28), 10, 200, 15.0, peers=False),
     Job("50,000,000 x 6, 2 members", generated(50_000_000, 6), 2, 20, None, peers=False),
+    *(
+        Job(f"{rows:,} x 9, 300 trees, members: {members}", generated(rows, 9), members, 300, None, peers=False)
+        for rows in (500, 2_000, 8_000, 32_000)
+        for members in (1, 10, 100)
+    ),
 )
 
 
@@ -133,6 +138,11 @@ def _peer(name: str, job: Job) -> object:
     if name == "catboost":
         return library.CatBoostRegressor(
             iterations=job.trees, learning_rate=RATE, depth=DEPTH, loss_function="RMSEWithUncertainty", verbose=False
+        )
+    if name == "sklearn":
+        boosting = importlib.import_module("sklearn.ensemble").HistGradientBoostingRegressor
+        return boosting(
+            max_iter=job.trees, learning_rate=RATE, max_depth=DEPTH, max_leaf_nodes=2**DEPTH, early_stopping=False
         )
     size = {"n_estimators": job.trees, "learning_rate": RATE, "max_depth": DEPTH}
     if name == "lightgbm":
