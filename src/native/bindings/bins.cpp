@@ -81,10 +81,10 @@ std::tuple<Result<double, 1>, Result<double, 1>, Result<std::uint8_t, 1>> find_c
     NewArray<std::uint8_t, 1> missing({numbers.columns});
     {
         ReleasedGil gil;
-        const ColumnRanges<T> ranges = column_ranges(numbers, threads, SignalCheck(gil));
+        const Ranges<T> ranges = column_ranges(numbers, threads, SignalCheck(gil));
         std::copy(ranges.low.begin(), ranges.low.end(), low.data.get());
         std::copy(ranges.high.begin(), ranges.high.end(), high.data.get());
-        std::copy(ranges.missing.begin(), ranges.missing.end(), missing.data.get());
+        std::transform(ranges.missing.begin(), ranges.missing.end(), missing.data.get(), [](T one) { return one != 0 ? 1 : 0; });
     }
     return {low.release(), high.release(), missing.release()};
 }

@@ -32,8 +32,8 @@ std::tuple<Result<float, 1>, Result<std::int64_t, 1>> nearest_rows(Array<float, 
     NewArray<std::int64_t, 1> nearest({queries.shape(0)});
     {
         ReleasedGil gil;
-        constexpr std::size_t rows_per_chunk = 64;
-        parallel_for(queries.shape(0), rows_per_chunk, threads, SignalCheck(gil), [&](std::size_t begin, std::size_t end) {
+        const std::size_t rows = chunk_rows(queries.shape(1) * reference.shape(1));
+        parallel_for(queries.shape(0), rows, threads, SignalCheck(gil), [&](std::size_t begin, std::size_t end) {
             for (std::size_t row = begin; row < end; ++row) {
                 search.find(queries.data() + row * columns, row, distance.data[row], nearest.data[row]);
             }

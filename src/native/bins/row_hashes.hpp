@@ -20,9 +20,8 @@ namespace epiboost {
 template <class WordOf>
 void hash_words(std::size_t rows, std::size_t bytes, int threads, const Poll& poll, const WordOf& word, std::uint64_t* hashes) {
     constexpr std::size_t at_once = 8;
-    constexpr std::size_t rows_per_chunk = 8192;
     const std::size_t words = (bytes + 7) / 8;
-    parallel_for(rows, rows_per_chunk, threads, poll, [&](std::size_t begin, std::size_t end) {
+    parallel_for(rows, chunk_rows(words), threads, poll, [&](std::size_t begin, std::size_t end) {
         for (std::size_t first = begin; first < end; first += at_once) {
             std::size_t row[at_once];  // the last is repeated
             for (std::size_t r = 0; r < at_once; ++r) row[r] = std::min(first + r, end - 1);

@@ -86,6 +86,13 @@ void run_on_threads(int threads, const Work& work) {
 // Called on the calling thread after each of its chunks. Throws to stop the work.
 using Poll = std::function<void()>;
 
+// How many rows of so many cells a chunk has: few enough that a poll is a matter of milliseconds.
+inline std::size_t chunk_rows(std::size_t cells) {
+    constexpr std::size_t most_rows = 8192;
+    constexpr std::size_t most_cells = std::size_t{1} << 20;
+    return std::clamp(most_cells / std::max<std::size_t>(cells, 1), std::size_t{1}, most_rows);
+}
+
 // Runs work(begin, end) on chunks of [0, count); a thread that is free takes the next chunk. After an exception no thread
 // takes another one.
 template <class Work>
