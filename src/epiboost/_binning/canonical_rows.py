@@ -11,11 +11,15 @@ of their weights. The position of a row in this order is its key in the noise fu
 ([1.0, 2.0], [1, 2])
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from epiboost._inputs.sparse_table import SparseTable
 from epiboost._native import native
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
+
+_BLOCK_ROWS = 1 << 18  # of further numbers that are copied side by side
 
 
 def row_bytes(X: AnyArray) -> Bytes:
@@ -42,13 +46,18 @@ def hash_numbers(X: AnyArray | SparseTable, *more: AnyArray, threads: int = 1) -
     >>> bool(hashes[0] == hashes[1]), bool(hashes[1] == hashes[2])
     (True, False)
     """
-    beside = np.ascontiguousarray(np.column_stack([np.empty((len(X), 0)), *more]))
     hashes, first = np.empty(len(X), dtype=np.uint64), 0
-    for block in X.blocks() if isinstance(X, SparseTable) else [X]:
+    for block in X.blocks() if isinstance(X, SparseTable) else _blocks(X):
         rows = slice(first, first + len(block))
-        hashes[rows] = native().hash_numbers(block, beside[rows], threads)
+        beside = np.column_stack([np.empty((len(block), 0)), *(numbers[rows] for numbers in more)])
+        hashes[rows] = native().hash_numbers(block, np.ascontiguousarray(beside), threads)
         first += len(block)
     return hashes
+
+
+def _blocks(X: AnyArray) -> Iterator[AnyArray]:
+    for first in range(0, len(X), _BLOCK_ROWS):
+        yield X[first : first + _BLOCK_ROWS]
 
 
 def canonical_order(codes: Bytes, y: Floats, weight: Floats, threads: int = 1) -> tuple[Integers, Floats, Integers]:

@@ -205,5 +205,5 @@ def fingerprint(data: Dataset, threads: int = 1) -> int | None:
     table = data.X
     if not isinstance(table, np.ndarray | SparseTable):
         return None
-    columns = np.column_stack([data.y, data.weight, *([] if data.offset is None else [data.offset])])
-    return int(hash_numbers(table, columns, threads=threads).sum(dtype=np.uint64))
+    beside = (data.y, data.weight) if data.offset is None else (data.y, data.weight, data.offset)
+    return int(hash_numbers(table, *beside, threads=threads).sum(dtype=np.uint64))
