@@ -162,7 +162,8 @@ class ChosenRows:
         together = copies if groups is None else groups
         categories = new_categories(table, n_codes, positions, together)
         ends = np.stack([ranges.low, ranges.high])
-        return cls(positions, kept, _observed(data.y[positions]), n_codes, ends, together[positions], *categories)
+        _, group = np.unique(together[positions], return_inverse=True)  # small numbers, which compress
+        return cls(positions, kept, _observed(data.y[positions]), n_codes, ends, group, *categories)
 
     def measured(
         self, model: Measured, out_of_fold: OutOfFold | None, *, max_bytes: int, threads: int
