@@ -201,7 +201,7 @@ def instruction_set() -> str:
         raise ImportError(message)
     chosen = os.environ.get(VARIABLE) or available[0]
     if chosen not in available:
-        message = f"{VARIABLE} is {chosen!r}; this machine has {', '.join(available)}"
+        message = f"{VARIABLE} is {chosen!r}; on this machine this install has {', '.join(available)}"
         raise ValueError(message)
     return chosen
 

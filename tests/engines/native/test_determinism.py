@@ -196,7 +196,7 @@ def test_a_seed_may_be_of_any_integer_type():
 
 def test_an_unavailable_instruction_set_is_an_error_that_names_the_available_ones(use_instructions):
     use_instructions("abacus")
-    with pytest.raises(ValueError, match=rf"{VARIABLE} is 'abacus'; this machine has .*portable"):
+    with pytest.raises(ValueError, match=rf"{VARIABLE} is 'abacus'; on this machine this install has .*portable"):
         EpiBoostRegressor(n_estimators=2).fit(*table(300))
 
 
