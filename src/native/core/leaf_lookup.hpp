@@ -77,7 +77,12 @@ class LeafNumbers {
         }
 #endif
         for (std::size_t k = 0; k < numbers_; k += 4) {
-            look_up_four(of_leaf_.data() + k * leaves_, leaf, found_.data() + k * block);
+            const float* table = of_leaf_.data() + k * leaves_;
+            if (numbers_ - k > 1) {
+                look_up_four(table, leaf, found_.data() + k * block);
+            } else {
+                for (std::size_t i = 0; i < block; ++i) found_[k * block + i] = table[4 * leaf[i]];
+            }
         }
     }
 

@@ -9,7 +9,7 @@ from epiboost._typing import AnyArray, LibraryObject
 from epiboost.engines.cuda.training.backend import Backend
 
 _FIRST_BYTES, _BLOCK_BYTES = 1 << 16, 1 << 24  # of the smallest and the largest blocks
-_ALONE = 16  # an array of more than this part of a block has an allocation of its own, so that little of a block is wasted
+_ALONE = 16  # arrays that are larger than this part of a block have allocations of their own, so that little is wasted
 _ALIGNMENT = 256  # of allocations on a device
 
 
