@@ -5,12 +5,28 @@ import subprocess
 
 import numpy as np
 import pytest
+import typer
 
+from epiboost._cli.errors import with_known_errors
+from epiboost.engines.cuda.device import DeviceError, NoDeviceError
 from tests.support.command_line import FOR_MINUTES, SMALL, assert_one_line, epiboost, start_epiboost
 from tests.support.platforms import linux_only
 
 
 class TestKnownErrorIsOneLine:
+    @pytest.mark.parametrize("error", [DeviceError, NoDeviceError])
+    def test_of_a_gpu_that_cannot_be_used(self, error, capsys):
+        message = "no GPU"
+
+        @with_known_errors
+        def command():
+            raise error(message)
+
+        with pytest.raises(typer.Exit) as ended:
+            command()
+        assert ended.value.exit_code == 2
+        assert capsys.readouterr().err == "epiboost: no GPU\n"
+
     def test_of_a_file_that_is_not_there(self, tmp_path):
         result = epiboost("fit", tmp_path / "no.csv", "--target", "y", "-o", tmp_path / "model.epib")
         assert_one_line(result, "no.csv", "no such file")

@@ -32,12 +32,14 @@ def test_the_package_runs_as_the_command(module):
     assert "Usage: epiboost" in result.stdout
 
 
-def test_a_missing_typer_is_one_line_that_names_the_extra():
+@pytest.mark.parametrize(("arguments", "extra"), [(["fit", "a.csv"], "cli"), (["demo"], "demo"), ([], "cli")])
+def test_a_missing_typer_is_one_line_that_names_the_extra(arguments, extra):
     code = "import sys; sys.modules['typer'] = None; from epiboost._cli.main import main; main()"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-    assert result.returncode == 1
+    command = [sys.executable, "-c", code, *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == 2
     assert result.stderr.count("\n") == 1
-    assert "pip install 'epiboost[cli]'" in result.stderr
+    assert f"pip install 'epiboost[{extra}]'" in result.stderr
 
 
 def test_slow_packages_are_imported_by_the_commands_that_need_them():

@@ -91,8 +91,8 @@ def test_a_call_without_its_extra_is_an_error_of_one_line_that_names_it(core):
 
 def test_the_command_line_without_its_extra_is_one_line_that_names_it(core):
     ended = run_in(core, "-S", "-m", "epiboost", "demo")
-    line = "epiboost: the command line needs the package 'typer'; install it with: pip install 'epiboost[cli]'\n"
-    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", line)
+    line = "epiboost: the command line needs the package 'typer'; install it with: pip install 'epiboost[demo]'\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", line)
 
 
 @pytest.mark.parametrize("extra", COMMANDS)

@@ -6,9 +6,6 @@ from typing import ParamSpec
 
 import typer
 
-KNOWN_ERRORS = (ImportError, MemoryError, OSError, ValueError)
-"""Errors that a user can correct: a missing package, too little memory, a file, a value."""
-
 _FAILED = 2
 _INTERRUPTED = 130
 
@@ -27,11 +24,18 @@ def with_known_errors(command: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(_INTERRUPTED) from None
         except BrokenPipeError:
             raise
-        except KNOWN_ERRORS as error:
+        except known_errors() as error:
             print_error(_in_one_line(error))
             raise typer.Exit(_FAILED) from error
 
     return run
+
+
+def known_errors() -> tuple[type[Exception], ...]:
+    """Return the errors that a user can correct: a missing GPU or package, too little memory, a file, a value."""
+    from epiboost.engines.cuda.device import DeviceError  # noqa: PLC0415 (imports NumPy, which help does not need)
+
+    return DeviceError, ImportError, MemoryError, OSError, ValueError
 
 
 def print_error(message: str) -> None:

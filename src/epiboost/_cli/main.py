@@ -4,15 +4,18 @@ import sys
 
 from epiboost._optional import require
 
+_FAILED = 2
 _INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the command line."""
+    extra = "demo" if sys.argv[1:2] == ["demo"] else "cli"  # the demo needs more
     try:
-        require("typer", extra="cli", purpose="the command line")
+        require("typer", extra=extra, purpose="the command line")
     except ImportError as error:
-        sys.exit(f"epiboost: {error}")
+        sys.stderr.write(f"epiboost: {error}\n")
+        sys.exit(_FAILED)
     try:
         from epiboost._cli.app import app  # noqa: PLC0415 (needs typer, which is optional)
 
