@@ -65,7 +65,12 @@ def test_a_recipe_takes_the_numbers_of_a_capacity():
         ({"learning_rate": "fast"}, "learning_rate must be 'auto' or a number above 0 and at most 1; got 'fast'"),
         (
             {"n_estimators": "all"},
-            "n_estimators must be 'auto' or a whole number of at least 1 and below 2^31; got 'all'",
+            "n_estimators must be 'auto' or a whole number from 1 to 100000000; got 'all'",
+        ),
+        ({"n_members": 100_001}, "n_members must be a whole number from 1 to 100000; got 100001"),
+        (
+            {"n_estimators": 10_001, "n_members": 100_000},
+            "n_estimators must be 'auto' or a whole number from 1 to 10000; got 10001",
         ),
     ],
 )

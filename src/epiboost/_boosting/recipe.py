@@ -32,6 +32,9 @@ from epiboost._inputs.constraints import NO_CONSTRAINTS, Constraints
 EnsembleKind = Literal["single", "sgb", "sglb", "virtual", "bootstrap"]
 ON_CLUSTER = "dask"
 """The ``n_jobs`` that trains members on a Dask cluster."""
+_MAX_THREADS = 2048  # more would wait for each other; models do not depend on the number
+_MAX_MEMBERS = 100_000
+_MAX_TREES = 10**9  # of all chains; they take half a terabyte
 _MAX_VIRTUAL = 1000  # members of one chain; where categories are unseen, each takes a pass through all its trees
 
 
@@ -122,7 +125,7 @@ class Recipe:
         if self.ensemble not in get_args(EnsembleKind):
             message = f"ensemble must be one of {', '.join(map(repr, get_args(EnsembleKind)))}; got {self.ensemble!r}"
             raise ValueError(message)
-        require_integer("n_members", self.n_members, 1)
+        require_integer("n_members", self.n_members, 1, _MAX_MEMBERS)
         self._check_capacity()
         require_integer("max_bins", self.max_bins, 2, MAX_BINS)
         require_number("l2", self.l2, at_least=0.0)
@@ -204,7 +207,7 @@ class Recipe:
     def _check_capacity(self) -> None:
         is_leaf_wise = not (self.max_leaves is None or is_auto(self.max_leaves))
         if not is_auto(self.n_estimators):
-            require_integer("n_estimators", self.n_estimators, 1, also="'auto' or ")
+            require_integer("n_estimators", self.n_estimators, 1, _MAX_TREES // self.n_chains, also="'auto' or ")
         if not is_auto(self.learning_rate):
             require_number("learning_rate", self.learning_rate, above=0.0, at_most=1.0, also="'auto' or ")
         if is_leaf_wise:
@@ -251,7 +254,7 @@ def thread_count(n_jobs: int | str | None) -> int:
         message = f"n_jobs must be None or a whole number other than 0, or 'dask'; got {n_jobs!r}"
         raise ValueError(message)
     if n_jobs is not None and n_jobs > 0:
-        return int(n_jobs)
+        return min(int(n_jobs), _MAX_THREADS)
     cores = int(joblib.cpu_count())
     limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
     if limit.isdigit() and int(limit) > 0:
