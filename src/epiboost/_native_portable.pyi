@@ -265,6 +265,38 @@ class Predictor:
         first_chain: int,
         parameters: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
     ) -> None: ...
+    @overload
+    def summarize(
+        self,
+        table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device="cpu", writable=False)],
+        recalibration: Sequence[float] | None,
+        threads: int,
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    ]: ...
+    @overload
+    def summarize(
+        self,
+        table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device="cpu", writable=False)],
+        recalibration: Sequence[float] | None,
+        threads: int,
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    ]: ...
+    def summarize_bins(
+        self,
+        table: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), device="cpu", writable=False)],
+        recalibration: Sequence[float] | None,
+        threads: int,
+    ) -> tuple[
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float64], dict(shape=(None,))],
+    ]: ...
 
 class NormalRecalibration:
     def __init__(self, factor: float, reference: float, power: float, knowledge: float, limit: float) -> None: ...

@@ -44,7 +44,7 @@ def near_table(X: Table, schema: ColumnSchema, forest: Forest, device: Device) -
 
 
 def read_table(X: Table, schema: ColumnSchema, threads: int) -> AnyArray:
-    """Return a table on the host as `ColumnSchema.transform` does; one thread would take longer than the GPU."""
+    """Return a table on the host as `ColumnSchema.transform` does, on several threads if it is large."""
     is_large = type(X) is np.ndarray and X.ndim == _TWO_AXES and X.nbytes >= _LARGE_BYTES
     if not (is_large and threads > 1 and schema.may_be_plain(X)):
         return schema.transform(X)
@@ -62,14 +62,16 @@ def summary_of(
     forest: Forest,
     table: LibraryObject,
     *,
+    device: Device,
     prefixes: tuple[int, ...] | None,
     recalibration: Recalibration | None,
     offset: Floats | None,
     index: LibraryObject,
 ) -> Summary | None:
-    """Return the summary that the GPU computes of a table, there or on the host; None if it cannot, or need not."""
+    """Return the summary that a forest computes of a table, on the GPU or the host; None if it cannot."""
     if not isinstance(forest, DeviceForest):
         return None
+    forest = forest.on(device)
     if forest.family == "normal":
         parts = forest.normal_summary(table, prefixes, None if recalibration is None else numbers_of(recalibration))
         if parts is None:

@@ -58,20 +58,29 @@ class FittedModel(FittedAttributes, UncertaintyModel):
         return near_table(X, self.schema_, self.forest_, self.device)
 
     def _summary(self, X: Table, offset: Column) -> Posterior | Summary:
-        if self.device == "cpu":
-            return self.predict_posterior(X, offset=offset)
         self._require_fitted()
-        table = X.values if isinstance(X, CheckedTable) else read_table(X, self.schema_, thread_count(self.n_jobs))
-        known, forest = self._known_offset(offset, len(table)), on_device(self.forest_, self.device)
-        summary = summary_of(
-            forest,
+        table, index = self._table_of(X), row_index(X)
+        known = self._known_offset(offset, len(table))
+        summary = self._summary_of(table, index, known)
+        return self._posterior_of(on_host(table), index, known) if summary is None else summary
+
+    def _table_of(self, X: Table) -> LibraryObject:
+        """Return a table as the schema reads it, where it is."""
+        return X.values if isinstance(X, CheckedTable) else read_table(X, self.schema_, thread_count(self.n_jobs))
+
+    def _summary_of(self, table: LibraryObject, index: LibraryObject, offset: Floats | None) -> Summary | None:
+        """Return the summary of a table that the schema has read, if the forest can compute it."""
+        if self.device == "cpu" and offset is not None:  # the posterior adds it to each member: other last bits
+            return None
+        return summary_of(
+            self.forest_,
             table,
+            device=self.device,
             prefixes=self.prefixes_,
             recalibration=self._recalibration(),
-            offset=known,
-            index=row_index(X),
+            offset=offset,
+            index=index,
         )
-        return self._posterior_of(on_host(table), row_index(X), known) if summary is None else summary
 
     def _posterior(self, parameters: Floats, index: LibraryObject = None, offset: Floats | None = None) -> Posterior:
         """Return the posterior for the parameters of the members, recalibrated."""
@@ -89,18 +98,20 @@ class FittedModel(FittedAttributes, UncertaintyModel):
     def _uncertainty(self, X: Table, offset: Column) -> Uncertainty:
         """Return the uncertainty of each row; recalibrated parameters that nobody asked for are not written."""
         self._require_fitted()
-        if self.device != "cpu" and self.forest_.family == "normal":
-            return self._summary(X, offset).uncertainty()
-        table = self.schema_.transform(X)
+        table, index = self._table_of(X), row_index(X)
         known = self._known_offset(offset, len(table))
+        summary = self._summary_of(table, index, known) if self.forest_.family == "normal" else None
+        if summary is not None:
+            return summary.uncertainty()
+        table = on_host(table)
         recalibration = self._recalibration()
         if recalibration is None or known is not None:
-            posterior = self._posterior_of(table, row_index(X), known)
+            posterior = self._posterior_of(table, index, known)
             with self._threads_for(posterior.parameters) as threads:
                 return posterior.uncertainty(n_jobs=threads)
         parameters = self._parameters(table)
         with self._threads_for(parameters) as threads:
-            return recalibration.uncertainty(parameters, index=row_index(X), threads=threads)
+            return recalibration.uncertainty(parameters, index=index, threads=threads)
 
     def _recalibration(self) -> Recalibration | None:
         return None if self.out_of_fold_ is None else self.out_of_fold_.recalibration

@@ -1,4 +1,4 @@
-"""Mean and uncertainty of each row, where the parameters of the members are not needed: as a GPU computes them.
+"""Mean and uncertainty of each row, where the parameters of the members are not needed.
 
 >>> import numpy as np
 >>> summary = Summary(mean=np.array([2.0]), data=np.array([1.0]), knowledge=np.array([3.0]))

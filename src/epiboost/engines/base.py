@@ -134,7 +134,7 @@ class LeafForest(Forest, Protocol):
 class DeviceForest(Forest, Protocol):
     """A forest that can predict on a GPU."""
 
-    def on(self, device: Device) -> Forest:
+    def on(self, device: Device) -> "DeviceForest":
         """Return the forest that predicts on a device."""
 
     def normal_summary(

@@ -1,6 +1,10 @@
 // Bindings of prediction: the predictor of a forest, recalibration, and the decomposition of the variance.
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <array>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 
@@ -47,6 +51,28 @@ void predict_parameters(const Predictor& predictor, Matrix<T> table, int threads
     }
     ReleasedGil gil;
     predictor.predict(numbers, chains, threads, parameters.data(), SignalCheck(gil));
+}
+
+// Mean, data and knowledge uncertainty per row, recalibrated if there are the numbers of a `NormalRecalibration`.
+template <class T>
+std::tuple<Result<double, 1>, Result<double, 1>, Result<double, 1>> summarize_normal(
+    const Predictor& predictor, Matrix<T> table, std::optional<std::array<double, 5>> recalibration, int threads) {
+    if (!predictor.is_normal()) throw std::invalid_argument("only an ensemble of Normals has a summary");
+    const StridedTable<T> numbers = strided(table);
+    std::optional<NormalRecalibration> settings;
+    if (recalibration) {
+        const auto [factor, reference, power, knowledge, limit] = *recalibration;
+        settings = NormalRecalibration{factor, reference, power, knowledge, limit};
+    }
+    NewArray<double, 1> mean({numbers.rows});
+    NewArray<double, 1> data({numbers.rows});
+    NewArray<double, 1> knowledge({numbers.rows});
+    {
+        ReleasedGil gil;
+        predictor.summarize(numbers, settings ? &*settings : nullptr, threads,
+                            {mean.data.get(), data.data.get(), knowledge.data.get()}, SignalCheck(gil));
+    }
+    return {mean.release(), data.release(), knowledge.release()};
 }
 
 NormalParameters<const double> normal_parameters(const Array<double, 3>& parameters) {
@@ -152,6 +178,12 @@ void bind_prediction(nb::module_& module) {
     bind_predict("predict", double{});
     bind_predict("predict", float{});
     bind_predict("predict_bins", std::uint8_t{});
+    const auto bind_summarize = [&]<class T>(const char* name, T) {
+        predictor.def(name, &summarize_normal<T>, "table"_a, "recalibration"_a.none(), "threads"_a);
+    };
+    bind_summarize("summarize", double{});
+    bind_summarize("summarize", float{});
+    bind_summarize("summarize_bins", std::uint8_t{});
     nb::class_<NormalRecalibration>(module, "NormalRecalibration")
         .def(nb::init<double, double, double, double, double>(), "factor"_a, "reference"_a, "power"_a, "knowledge"_a, "limit"_a);
     module.def("recalibrate_normal", &recalibrate_normal, "settings"_a, "parameters"_a, "threads"_a, "changed"_a);

@@ -14,6 +14,14 @@ std::vector<CompiledTrees::Condition> conditions_of(const ForestArrays& forest) 
     return conditions;
 }
 
+std::vector<std::uint16_t> columns_of(const std::vector<CompiledTrees::Condition>& conditions) {
+    std::vector<std::uint16_t> columns;
+    for (const auto& condition : conditions) {
+        if (columns.empty() || columns.back() != condition.feature) columns.push_back(condition.feature);
+    }
+    return columns;
+}
+
 // A power of two such that the largest value is less than 2^23 units.
 float unit_for(float largest) {
     if (!(largest > 0.0f)) return 1.0f;
@@ -29,7 +37,7 @@ std::int32_t to_integer(float value, float unit) {
 
 CompiledTrees::CompiledTrees(const ForestArrays& forest)
     : members(forest.members), segments_per_chain(forest.segments), splits(forest.splits),
-      outputs(forest.outputs), conditions(conditions_of(forest)) {
+      outputs(forest.outputs), conditions(conditions_of(forest)), columns(columns_of(conditions)) {
     parent.reserve(forest.parent.size());
     for (std::size_t member = 0; member < forest.members; ++member) {
         std::size_t tree = 0;
@@ -57,7 +65,8 @@ void CompiledTrees::add_batch(const ForestArrays& forest, std::size_t first, std
         const Condition condition{forest.feature[i], forest.threshold[i]};
         const auto found = std::lower_bound(conditions.begin(), conditions.end(), condition);
         split.push_back(static_cast<std::uint32_t>(found - conditions.begin()));
-        feature.push_back(condition.feature);
+        const auto column = std::lower_bound(columns.begin(), columns.end(), condition.feature);
+        feature.push_back(static_cast<std::uint16_t>(column - columns.begin()));
         threshold.push_back(static_cast<std::int8_t>(condition.threshold ^ 0x80));
     }
     const auto width = static_cast<std::size_t>(outputs);

@@ -80,11 +80,12 @@ struct CompiledTrees {
     int splits;
     int outputs;
     std::vector<Condition> conditions;  // sorted
+    std::vector<std::uint16_t> columns;  // of the table that conditions compare, sorted
     std::vector<Segment> segments;      // (members, segments)
     std::vector<TreeBatch> batches;
     std::vector<float> unit;             // (batches, outputs)
     std::vector<std::uint32_t> split;    // (trees, splits): indices of conditions
-    std::vector<std::uint16_t> feature;  // (trees, splits)
+    std::vector<std::uint16_t> feature;  // (trees, splits): indices of columns
     std::vector<std::int8_t> threshold;  // (trees, splits), less 128: see prediction/strip.hpp
     std::vector<std::uint8_t> parent;    // (trees, splits); empty for symmetric trees
     std::vector<Child> child;            // (trees, splits); empty for symmetric trees

@@ -1,12 +1,15 @@
 // Finds the leaves of all rows of a strip in a batch of trees.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "core/leaves.hpp"
 #include "core/problem.hpp"
 #include "prediction/compiled_trees.hpp"
+#include "prediction/merged_trees.hpp"
+#include "prediction/needed_splits.hpp"
 #include "prediction/strip.hpp"
 
 #if defined(__AVX2__)
@@ -17,9 +20,7 @@ namespace epiboost {
 
 // Leaf indices in a symmetric tree: bit d is set where the row's bin is above the threshold of level d.
 template <int Depth>
-void find_symmetric(const CompiledTrees& trees, std::size_t tree, const Strip& strip, std::uint8_t* __restrict leaf) {
-    const std::uint16_t* feature = trees.feature.data() + tree * Depth;
-    const std::int8_t* limit = trees.threshold.data() + tree * Depth;
+void find_symmetric(const std::uint16_t* feature, const std::int8_t* limit, const Strip& strip, std::uint8_t* __restrict leaf) {
     const std::int8_t* column[Depth];
     for (int d = 0; d < Depth; ++d) column[d] = strip.column(0, feature[d]);
     const std::size_t block_bytes = strip.columns * block;
@@ -62,28 +63,38 @@ void find_symmetric(const CompiledTrees& trees, std::size_t tree, const Strip& s
 #endif
 }
 
-inline void find_in_tree(const CompiledTrees& trees, std::size_t tree, const Strip& strip, std::uint8_t* leaf) {
-    if (!trees.is_symmetric()) {
-        const std::size_t first = tree * static_cast<std::size_t>(trees.splits);
-        const std::uint16_t* feature = trees.feature.data() + first;
-        const auto column = [&](int s, std::size_t b) { return strip.column(b, feature[s]); };
-        return follow_splits(column, trees.threshold.data() + first, trees.parent.data() + first, trees.splits, strip.blocks, leaf);
-    }
-    switch (trees.splits) {
-        case 1: return find_symmetric<1>(trees, tree, strip, leaf);
-        case 2: return find_symmetric<2>(trees, tree, strip, leaf);
-        case 3: return find_symmetric<3>(trees, tree, strip, leaf);
-        case 4: return find_symmetric<4>(trees, tree, strip, leaf);
-        case 5: return find_symmetric<5>(trees, tree, strip, leaf);
-        case 6: return find_symmetric<6>(trees, tree, strip, leaf);
-        case 7: return find_symmetric<7>(trees, tree, strip, leaf);
-        default: return find_symmetric<8>(trees, tree, strip, leaf);
+inline void find_in_symmetric(const std::uint16_t* feature, const std::int8_t* limit, int depth, const Strip& strip,
+                              std::uint8_t* leaf) {
+    switch (depth) {
+        case 0: return static_cast<void>(std::fill_n(leaf, strip.blocks * block, std::uint8_t{0}));
+        case 1: return find_symmetric<1>(feature, limit, strip, leaf);
+        case 2: return find_symmetric<2>(feature, limit, strip, leaf);
+        case 3: return find_symmetric<3>(feature, limit, strip, leaf);
+        case 4: return find_symmetric<4>(feature, limit, strip, leaf);
+        case 5: return find_symmetric<5>(feature, limit, strip, leaf);
+        case 6: return find_symmetric<6>(feature, limit, strip, leaf);
+        case 7: return find_symmetric<7>(feature, limit, strip, leaf);
+        default: return find_symmetric<8>(feature, limit, strip, leaf);
     }
 }
 
 inline void find_leaf_indices(const CompiledTrees& trees, const CompiledTrees::TreeBatch& batch, Strip& strip) {
-    for (std::size_t tree = 0; tree < batch.trees; ++tree) {
-        find_in_tree(trees, batch.first + tree, strip, strip.leaves[tree].of_row);
+    for (std::size_t i = 0; i < batch.trees; ++i) {
+        const std::size_t tree = batch.first + i;
+        const std::size_t first = tree * static_cast<std::size_t>(trees.splits);
+        std::uint8_t* leaf = strip.leaves[i].of_row;
+        if (trees.is_symmetric()) {
+            find_in_symmetric(trees.feature.data() + first, trees.threshold.data() + first, trees.splits, strip, leaf);
+        } else {
+            follow_splits(NeededSplits(trees, tree, strip), strip, leaf);
+        }
+    }
+}
+
+inline void find_leaf_indices(const MergedTrees& merged, Strip& strip) {
+    for (std::size_t number = 0; number < merged.count(); ++number) {
+        const MergedTrees::Tree& tree = merged.tree(number);
+        find_in_symmetric(tree.feature.data(), tree.threshold.data(), tree.levels, strip, strip.leaves[number].of_row);
     }
 }
 

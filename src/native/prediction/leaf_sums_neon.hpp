@@ -45,12 +45,12 @@ struct ByteSums {
     }
 };
 
-// Sums 32 rows for one output. `outputs` is the distance between the tables of two trees.
-inline void add_32_rows(const ByteTable* table, std::size_t outputs, const std::uint8_t* leaf, std::size_t count, float unit,
+// Sums 32 rows for one output. `step` is the distance between the tables of two trees.
+inline void add_32_rows(const ByteTable* table, std::size_t step, const std::uint8_t* leaf, std::size_t count, float unit,
                         float* sums) {
     ByteSums first;
     ByteSums second;
-    for (std::size_t tree = 0; tree < count; ++tree, leaf += strip_rows, table += outputs) {
+    for (std::size_t tree = 0; tree < count; ++tree, leaf += leaf_stride, table += step) {
         const uint8x16_t at = vld1q_u8(leaf);
         const uint8x16_t next = vld1q_u8(leaf + 16);
         const uint8x16x4_t low = vld1q_u8_x4(table->plane[0]);
@@ -67,14 +67,12 @@ inline void add_32_rows(const ByteTable* table, std::size_t outputs, const std::
     second.add_to(unit, sums + 16);
 }
 
-inline void add_table_values(const CompiledTrees& trees, std::size_t number, Strip& strip) {
-    const auto [first, count] = trees.batches[number];
-    const auto outputs = static_cast<std::size_t>(trees.outputs);
+// Adds the values of one output of some trees to its sums.
+inline void add_table_values(const ByteTable* table, std::size_t step, std::size_t trees, float unit, std::size_t output,
+                             Strip& strip) {
+    float* sums = strip.sums.data() + output * strip_rows;
     for (std::size_t row = 0; row < strip.blocks * block; row += 32) {
-        for (std::size_t k = 0; k < outputs; ++k) {
-            add_32_rows(trees.table.data() + first * outputs + k, outputs, strip.leaves[0].of_row + row, count,
-                        trees.unit[number * outputs + k], strip.sums.data() + k * strip_rows + row);
-        }
+        add_32_rows(table, step, strip.leaves[0].of_row + row, trees, unit, sums + row);
     }
 }
 

@@ -1,6 +1,7 @@
 // Integer leaf values in the layouts that the instruction sets look up.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,17 +25,12 @@ struct alignas(64) HalfTable {
     }
 };
 
-// The same as bytes, for AVX2 and NEON. The highest byte is signed, or with AVX2, which adds bytes without signs, the value has a bias.
+// The same as bytes, for NEON. The highest byte is signed.
 struct alignas(64) ByteTable {
-#if defined(__AVX2__)
-    static constexpr std::int32_t bias = std::int32_t{1} << (value_bits - 1);
-#else
-    static constexpr std::int32_t bias = 0;
-#endif
     std::uint8_t plane[3][max_table_leaves] = {};
 
     void set(std::size_t leaf, std::int32_t value) {
-        for (int p = 0; p < 3; ++p) plane[p][leaf] = static_cast<std::uint8_t>((value + bias) >> (8 * p));
+        for (int p = 0; p < 3; ++p) plane[p][leaf] = static_cast<std::uint8_t>(value >> (8 * p));
     }
 };
 
@@ -42,10 +38,6 @@ struct alignas(64) ByteTable {
 using LeafTable = HalfTable;
 constexpr bool has_leaf_tables = true;
 constexpr int max_table_outputs = max_outputs;
-#elif defined(__AVX2__)
-using LeafTable = ByteTable;
-constexpr bool has_leaf_tables = true;
-constexpr int max_table_outputs = 1;
 #elif defined(__aarch64__)  // MSVC does not define it, and uses the portable sums
 using LeafTable = ByteTable;
 constexpr bool has_leaf_tables = true;
@@ -61,12 +53,14 @@ inline std::int64_t packed_word(std::int32_t first, std::int32_t second) {
     return static_cast<std::int64_t>(second) * (std::int64_t{1} << 32) + first;
 }
 
-struct UnpackedWord {
-    std::int32_t first;
-    std::int32_t second;
+// The halves of a word, lowest first: compilers take many apart with few instructions.
+struct WordHalves {
+    std::int32_t low;
+    std::int32_t high;
 
-    explicit UnpackedWord(std::int64_t sum)
-        : first(static_cast<std::int32_t>(sum)), second(static_cast<std::int32_t>((sum - first) >> 32)) {}
+    static WordHalves of(std::int64_t word) { return std::bit_cast<WordHalves>(word); }
+    std::int32_t first() const { return low; }
+    std::int32_t second() const { return high - (low >> 31); }  // a negative first output has borrowed one
 };
 
 }  // namespace epiboost

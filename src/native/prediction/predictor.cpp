@@ -1,17 +1,26 @@
 #include "prediction/predictor.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
+#include <span>
 #include <type_traits>
 #include <vector>
 
-#include "core/objective.hpp"
+#include "core/compiler.hpp"
+#include "prediction/outputs.hpp"
 #include "prediction/tree_evaluation.hpp"
 
 namespace epiboost {
 namespace {
 
-constexpr std::size_t min_strip_rows = 4;  // fewer rows are faster one by one
+constexpr std::size_t min_strip_rows = 4;     // fewer rows are faster one by one
+constexpr std::size_t min_merged_rows = 1024;  // of a strip; merging takes as long as some hundred rows
+constexpr std::size_t most_in_cache = std::size_t{1} << 18;  // bytes of the bins of a thread's strips
+constexpr std::size_t most_summarized = std::size_t{1} << 24;  // bytes of the parameters that a thread keeps for summaries
+constexpr std::size_t most_strips = 8;                       // of a thread at once: enough for it to find leaf values in the cache
+constexpr std::size_t binned_at_once = 1024;  // rows that a thread bins
+constexpr std::size_t most_ordered = std::size_t{1} << 17;  // rows, and
+constexpr std::size_t most_binned = std::size_t{1} << 24;   // bytes of a chunk
 
 // Bin of a value of a table. A table of bins holds it already.
 template <class Number, class FindBin>
@@ -24,111 +33,123 @@ std::uint8_t bin_in(const StridedTable<Number>& table, std::size_t row, std::siz
 }
 
 template <class Number>
-void bin_strip(const StridedTable<Number>& table, const std::vector<BorderIndex>& borders, std::size_t first, std::size_t count,
-               Strip& strip) {
-    for (std::size_t begin = 0; begin < count; begin += block) {  // block by block, so that rows stay in the cache
-        const std::size_t end = std::min(begin + block, count);
-        for (std::size_t column = 0; column < table.columns; ++column) {
-            const auto find_bin = [&](double value) { return borders[column].bin_of(value); };
-            for (std::size_t i = begin; i < end; ++i) strip.set_bin(i, column, bin_in(table, first + i, column, find_bin));
-        }
-    }
-}
-
-// Softmax of at most a block of rows. Exponentials are computed class by class, in loops that vectorise.
-void write_softmax(const Link& link, const double* scores, std::size_t stride, std::size_t count, double* parameters) {
-    const std::size_t outputs = link.start.size();
-    double top[block];
-    double sum[block] = {};
-    double power[block];
-    for (std::size_t i = 0; i < count; ++i) top[i] = link.start[0] + scores[i];
-    for (std::size_t k = 1; k < outputs; ++k) {
-        for (std::size_t i = 0; i < count; ++i) top[i] = std::max(top[i], link.start[k] + scores[k * stride + i]);
-    }
-    for (std::size_t k = 0; k < outputs; ++k) {
-        for (std::size_t i = 0; i < count; ++i) power[i] = exponential(link.start[k] + scores[k * stride + i] - top[i]);
-        for (std::size_t i = 0; i < count; ++i) {
-            parameters[i * outputs + k] = power[i];
-            sum[i] += power[i];
-        }
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-        const double inverse = 1.0 / sum[i];
-        for (std::size_t k = 0; k < outputs; ++k) parameters[i * outputs + k] *= inverse;
-    }
-}
-
-// Maps the scores of `count` rows, one array of `stride` rows per output, to parameters.
-void write_parameters(const Link& link, const double* scores, std::size_t stride, std::size_t count, double* parameters) {
-    const std::size_t outputs = link.start.size();
-    if (link.objective == Objective::normal) {
-        float spread[strip_rows];  // computed in a separate loop, which vectorises
-        const double start = link.start[1];
-        const double* __restrict log_std = scores + stride;
-        for (std::size_t i = 0; i < count; ++i) {
-            spread[i] = exponential(clamp(static_cast<float>(start + log_std[i]), min_log_std, max_log_std));
-        }
-        const double location = link.location + link.scale * link.start[0];
-        const double scale = link.scale;
-        for (std::size_t i = 0; i < count; ++i) {
-            const double std = scale * static_cast<double>(spread[i]);
-            parameters[i * 2] = location + scale * scores[i];
-            parameters[i * 2 + 1] = std * std;
-        }
-        return;
-    }
-    if (is_family(link.objective)) {
-        for (std::size_t k = 0; k < outputs; ++k) {
-            for (std::size_t i = 0; i < count; ++i) parameters[i * outputs + k] = link.start[k] + scores[k * stride + i];
-        }
-        return;
-    }
-    if (link.objective == Objective::bernoulli) {
-        for (std::size_t i = 0; i < count; ++i) {
-            const double score = link.start[0] + scores[i];
-            parameters[i * 2] = 1.0 / (1.0 + exponential(score));
-            parameters[i * 2 + 1] = 1.0 / (1.0 + exponential(-score));
-        }
-        return;
-    }
-    for (std::size_t first = 0; first < count; first += block) {
-        write_softmax(link, scores + first, stride, std::min(block, count - first), parameters + first * outputs);
-    }
-}
-
-// Evaluates one member. `add(batch)` adds the leaf values of a batch of trees to `sums`. After each segment, the parameters
-// are written. `sums` and `running` hold one array of `stride` rows per output.
-template <class Add>
-void evaluate_member(const CompiledTrees& trees, const Link& link, std::size_t member, std::size_t rows, std::size_t first,
-                     std::size_t count, std::size_t stride, const Add& add, std::vector<float>& sums,
-                     std::vector<double>& running, double* parameters) {
-    std::fill(running.begin(), running.end(), 0.0);
-    for (std::size_t s = 0; s < trees.segments_per_chain; ++s) {
-        const CompiledTrees::Segment& segment = trees.segments[member * trees.segments_per_chain + s];
-        std::fill(sums.begin(), sums.end(), 0.0f);
-        for (std::size_t batch = segment.first; batch < segment.end; ++batch) add(batch);
-        for (std::size_t i = 0; i < running.size(); ++i) running[i] = segment.decay * running[i] + sums[i];
-        write_parameters(link, running.data(), stride, count, parameters + (s * rows + first) * link.parameters());
-    }
-}
-
-template <class Number>
-void predict_strips(const StridedTable<Number>& table, const std::vector<BorderIndex>& borders, const CompiledTrees& trees,
-                    const Link& link, ChainRange chains, int threads, double* parameters, const Poll& poll) {
-    const std::size_t share = (table.rows / static_cast<std::size_t>(std::max(threads, 1)) + 1) / block + 1;
-    const std::size_t step = std::min(strip_rows, share * block);  // small tables too are shared by all threads
-    parallel_for(table.rows, step, threads, poll, [&](std::size_t first, std::size_t last) {
-        const std::size_t count = last - first;
-        Strip strip(trees, table.columns);
-        std::vector<double> running(static_cast<std::size_t>(trees.outputs) * strip_rows);
-        strip.blocks = (count + block - 1) / block;
-        bin_strip(table, borders, first, count, strip);
-        const auto add = [&](std::size_t batch) { add_batch(trees, batch, strip); };
-        for (std::size_t i = 0; i < chains.count; ++i) {
-            evaluate_member(trees, link, chains.first + i, table.rows, first, count, strip_rows, add, strip.sums, running,
-                            parameters + i * trees.segments_per_chain * table.rows * link.parameters());
+BinnedRows bin_chunk(const StridedTable<Number>& table, const std::vector<BorderIndex>& borders, const CompiledTrees& trees,
+                     std::size_t first, std::size_t rows, int threads, const Poll& poll) {
+    BinnedRows binned{rows, std::vector<std::uint8_t>(rows * trees.columns.size())};
+    parallel_for(rows, binned_at_once, threads, poll, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t from = begin; from < end; from += block) {  // block by block, so that rows stay in the cache
+            for (std::size_t c = 0; c < trees.columns.size(); ++c) {
+                const std::size_t column = trees.columns[c];
+                const auto find_bin = [&](double value) { return borders[column].bin_of(value); };
+                std::uint8_t* bins = binned.bins.data() + c * rows;
+                for (std::size_t i = from; i < std::min(from + block, end); ++i) {
+                    bins[i] = bin_in(table, first + i, column, find_bin);
+                }
+            }
         }
     });
+    return binned;
+}
+
+// Evaluates one member: add(batch) for each batch of trees of a segment, then end(segment), for each segment.
+template <class Add, class End>
+void evaluate_member(const CompiledTrees& trees, std::size_t member, const Add& add, const End& end) {
+    for (std::size_t s = 0; s < trees.segments_per_chain; ++s) {
+        const CompiledTrees::Segment& segment = trees.segments[member * trees.segments_per_chain + s];
+        for (std::size_t batch = segment.first; batch < segment.end; ++batch) add(batch);
+        end(s);
+    }
+}
+
+// Moves the sums of a segment to the scores.
+void end_segment(const CompiledTrees& trees, std::size_t member, std::size_t segment, std::vector<float>& sums,
+                 std::vector<double>& scores) {
+    const double decay = segment == 0 ? 0.0 : trees.segments[member * trees.segments_per_chain + segment].decay;
+    for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = decay * scores[i] + sums[i];
+    std::fill(sums.begin(), sums.end(), 0.0f);
+}
+
+// Asks for the leaf values of a batch: merging reads some of them only, in an order that processors do not foresee.
+void prefetch_values(const CompiledTrees& trees, std::size_t number) {
+    if (number >= trees.batches.size()) return;
+    const auto [first, count] = trees.batches[number];
+    const auto all = [](const auto* begin, std::size_t values) {
+        constexpr std::size_t line = 64;
+        for (std::size_t byte = 0; byte < values * sizeof *begin; byte += line) prefetch(reinterpret_cast<const char*>(begin) + byte);
+    };
+    const auto outputs = static_cast<std::size_t>(trees.outputs);
+    if (trees.uses_tables()) {
+        all(trees.table.data() + first * outputs, count * outputs);
+    } else if (outputs <= 2) {
+        all(trees.word.data() + first * trees.leaves(), count * trees.leaves());
+    }
+}
+
+// Divides rows among threads evenly, each into strips.
+struct Division {
+    std::size_t strip;           // rows
+    std::size_t strips_at_once;  // that a thread evaluates together
+
+    Division(std::size_t rows, std::size_t columns, std::size_t members, int threads) {
+        const auto parts_of = [](std::size_t count, std::size_t most) { return (count + most - 1) / most; };
+        const auto workers = static_cast<std::size_t>(std::max(threads, 1));
+        const std::size_t strips = parts_of(rows, strip_rows);
+        const std::size_t in_cache = most_in_cache / (strip_rows * columns);
+        const std::size_t in_memory = most_summarized / (strip_rows * members * 2 * sizeof(double));
+        strips_at_once = std::clamp(parts_of(strips, 2 * workers), std::size_t{1},
+                                    std::max<std::size_t>(std::min({in_cache, in_memory, most_strips}), 1));
+        const std::size_t tasks = parts_of(parts_of(strips, strips_at_once), workers) * workers;
+        strip = parts_of(parts_of(rows, tasks * strips_at_once), block) * block;
+    }
+};
+
+// `make_output(rows)` returns the output of the rows of a thread.
+template <class Number, class MakeOutput>
+void predict_strips(const StridedTable<Number>& table, const std::vector<BorderIndex>& borders, const CompiledTrees& trees,
+                    const std::vector<ColumnSplits>& splits, const Link& link, ChainRange chains, int threads,
+                    const MakeOutput& make_output, const Poll& poll) {
+    const std::size_t columns = std::max<std::size_t>(trees.columns.size(), 1);
+    const std::size_t rows_at_once = std::clamp(most_binned / columns / strip_rows * strip_rows, strip_rows, most_ordered);
+    for (std::size_t start = 0; start < table.rows; start += rows_at_once) {
+        const std::size_t rows = std::min(rows_at_once, table.rows - start);
+        const Division division(rows, columns, chains.count * trees.segments_per_chain, threads);
+        const BinnedRows binned = bin_chunk(table, borders, trees, start, rows, threads, poll);
+        const std::vector<std::uint32_t> order = order_rows(binned, splits, division.strip, threads, poll);
+        parallel_for(rows, division.strip * division.strips_at_once, threads, poll, [&](std::size_t first, std::size_t last) {
+            std::vector<Leaves> leaves(trees_per_batch);
+            std::vector<Strip> strips;
+            for (std::size_t from = first; from < last; from += division.strip) {
+                strips.emplace_back(trees, std::min(division.strip, last - from), leaves).fill(trees, binned, order.data() + from);
+            }
+            std::optional<MergedTrees> merged;
+            if (trees.is_symmetric() && division.strip >= min_merged_rows) merged.emplace(trees);
+            const auto add = [&](std::size_t batch) {
+                if (merged) prefetch_values(trees, batch + 1);
+                for (Strip& strip : strips) {
+                    if (merged && merged->merge(trees.batches[batch], strip)) {
+                        add_merged(trees, batch, *merged, strip);
+                    } else {
+                        add_batch(trees, batch, strip);
+                    }
+                }
+            };
+            auto output = make_output(Rows{start, std::span(order).subspan(first, last - first)});
+            for (std::size_t i = 0; i < chains.count; ++i) {
+                const auto end = [&](std::size_t segment) {
+                    const std::size_t member = i * trees.segments_per_chain + segment;
+                    std::size_t row = 0;
+                    for (Strip& strip : strips) {
+                        end_segment(trees, chains.first + i, segment, strip.sums, strip.scores);
+                        write_parameters(link, strip.scores.data(), strip_rows, strip.rows, output.space(member, row));
+                        output.written(member, row, strip.rows);
+                        row += strip.rows;
+                    }
+                };
+                evaluate_member(trees, chains.first + i, add, end);
+            }
+            output.finish();
+        });
+    }
 }
 
 template <class Number>
@@ -138,7 +159,7 @@ void predict_one_by_one(const StridedTable<Number>& table, const Borders& border
     std::vector<std::uint8_t> above(trees.conditions.size());
     std::vector<std::int32_t> integers(trees.outputs);
     std::vector<float> sums(trees.outputs);
-    std::vector<double> running(trees.outputs);
+    std::vector<double> scores(trees.outputs);
     for (std::size_t row = 0; row < table.rows; ++row) {
         for (std::size_t column = 0; column < table.columns; ++column) {
             bins[column] = bin_in(table, row, column, [&](double value) { return bin_of(value, borders.of(column)); });
@@ -150,8 +171,12 @@ void predict_one_by_one(const StridedTable<Number>& table, const Borders& border
             add_batch_to_row(trees, batch, above.data(), integers.data(), sums.data());
         };
         for (std::size_t i = 0; i < chains.count; ++i) {
-            evaluate_member(trees, link, chains.first + i, table.rows, row, 1, 1, add, sums, running,
-                            parameters + i * trees.segments_per_chain * table.rows * link.parameters());
+            const auto end = [&](std::size_t segment) {
+                const std::size_t member = i * trees.segments_per_chain + segment;
+                end_segment(trees, chains.first + i, segment, sums, scores);
+                write_parameters(link, scores.data(), 1, 1, parameters + (member * table.rows + row) * link.parameters());
+            };
+            evaluate_member(trees, chains.first + i, add, end);
         }
     }
 }
@@ -159,21 +184,41 @@ void predict_one_by_one(const StridedTable<Number>& table, const Borders& border
 }  // namespace
 
 Predictor::Predictor(const ForestArrays& forest, const Borders& borders, Link link)
-    : trees_(forest), border_(borders.value.begin(), borders.value.end()), offset_(borders.offset.begin(), borders.offset.end()),
+    : trees_(forest), column_splits_(count_splits(trees_)), border_(borders.value.begin(), borders.value.end()), offset_(borders.offset.begin(), borders.offset.end()),
       border_index_(index_borders(borders)), link_(std::move(link)) {}
 
 template <class Number>
 void Predictor::predict(const StridedTable<Number>& table, ChainRange chains, int threads, double* parameters,
                         const Poll& poll) const {
     if (table.rows < min_strip_rows) {
-        predict_one_by_one(table, Borders{border_, offset_}, trees_, link_, chains, parameters);
-    } else {
-        predict_strips(table, border_index_, trees_, link_, chains, threads, parameters, poll);
+        return predict_one_by_one(table, Borders{border_, offset_}, trees_, link_, chains, parameters);
     }
+    const auto output = [&](const Rows& rows) { return ParameterOutput(parameters, table.rows, link_.parameters(), rows); };
+    predict_strips(table, border_index_, trees_, column_splits_, link_, chains, threads, output, poll);
+}
+
+template <class Number>
+void Predictor::summarize(const StridedTable<Number>& table, const NormalRecalibration* recalibration, int threads,
+                          const NormalSummaries& summaries, const Poll& poll) const {
+    const std::size_t members = chains() * segments();
+    if (table.rows < min_strip_rows) {
+        std::vector<double> parameters(members * table.rows * 2);
+        predict_one_by_one(table, Borders{border_, offset_}, trees_, link_, {0, chains()}, parameters.data());
+        const auto number = [](std::size_t row) { return row; };
+        return summarize_normals(recalibration, {parameters.data(), members, table.rows}, table.rows, number, summaries);
+    }
+    const auto output = [&](const Rows& rows) { return SummaryOutput(recalibration, summaries, members, rows); };
+    predict_strips(table, border_index_, trees_, column_splits_, link_, {0, chains()}, threads, output, poll);
 }
 
 template void Predictor::predict(const StridedTable<float>&, ChainRange, int, double*, const Poll&) const;
 template void Predictor::predict(const StridedTable<double>&, ChainRange, int, double*, const Poll&) const;
 template void Predictor::predict(const StridedTable<std::uint8_t>&, ChainRange, int, double*, const Poll&) const;
+template void Predictor::summarize(const StridedTable<float>&, const NormalRecalibration*, int, const NormalSummaries&,
+                                   const Poll&) const;
+template void Predictor::summarize(const StridedTable<double>&, const NormalRecalibration*, int, const NormalSummaries&,
+                                   const Poll&) const;
+template void Predictor::summarize(const StridedTable<std::uint8_t>&, const NormalRecalibration*, int, const NormalSummaries&,
+                                   const Poll&) const;
 
 }  // namespace epiboost

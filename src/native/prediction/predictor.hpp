@@ -1,4 +1,4 @@
-// Predicts the distribution parameters of all members for a table of numbers or of bins.
+// Predicts the distribution parameters of all members, or summaries of them, for a table of numbers or of bins.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,11 @@
 #include "core/problem.hpp"
 #include "core/threads.hpp"
 #include "prediction/compiled_trees.hpp"
+#include "prediction/link.hpp"
+#include "prediction/normal_summary.hpp"
+#include "prediction/row_order.hpp"
 
 namespace epiboost {
-
-// Maps scores to parameters: (mean, variance) of a Normal in the units of the target, or class probabilities. The scores of other
-// families are returned as they are.
-struct Link {
-    Objective objective;
-    std::vector<double> start;  // (outputs): initial score
-    double location;            // mean and standard deviation of the Normal's target
-    double scale;
-
-    // Number of parameters per row. A Bernoulli has one score but two probabilities.
-    std::size_t parameters() const { return objective == Objective::bernoulli ? 2 : start.size(); }
-};
 
 // A range of a forest's chains.
 struct ChainRange {
@@ -38,13 +29,20 @@ class Predictor {
     std::size_t chains() const { return trees_.members; }
     std::size_t segments() const { return trees_.segments_per_chain; }
     std::size_t parameters() const { return link_.parameters(); }
+    bool is_normal() const { return link_.objective == Objective::normal; }
 
     // Writes an array of shape (chains * segments, rows, parameters).
     template <class Number>
     void predict(const StridedTable<Number>& table, ChainRange chains, int threads, double* parameters, const Poll& poll) const;
 
+    // Writes the summaries of the ensemble of Normals of all chains and segments, whose parameters are never written as a whole.
+    template <class Number>
+    void summarize(const StridedTable<Number>& table, const NormalRecalibration* recalibration, int threads,
+                   const NormalSummaries& summaries, const Poll& poll) const;
+
   private:
     CompiledTrees trees_;
+    std::vector<ColumnSplits> column_splits_;
     std::vector<double> border_;
     std::vector<std::int64_t> offset_;
     std::vector<BorderIndex> border_index_;

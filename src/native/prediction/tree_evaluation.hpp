@@ -11,20 +11,49 @@
 #include "prediction/compiled_trees.hpp"
 #include "prediction/leaf_indices.hpp"
 #include "prediction/leaf_sums.hpp"
-#include "prediction/leaf_sums_avx2.hpp"
 #include "prediction/leaf_sums_avx512.hpp"
 #include "prediction/leaf_sums_neon.hpp"
+#include "prediction/merged_trees.hpp"
 #include "prediction/strip.hpp"
 
 namespace epiboost {
 
 // Adds the leaf values of a batch to the sums of a strip's rows.
 inline void add_batch(const CompiledTrees& trees, std::size_t number, Strip& strip) {
-    find_leaf_indices(trees, trees.batches[number], strip);
-#if defined(__AVX2__) || defined(__aarch64__)  // those that have leaf tables
-    if (trees.uses_tables()) return add_table_values(trees, number, strip);
+    const CompiledTrees::TreeBatch& batch = trees.batches[number];
+    const auto outputs = static_cast<std::size_t>(trees.outputs);
+    const float* unit = trees.unit.data() + number * outputs;
+    find_leaf_indices(trees, batch, strip);
+#if defined(__AVX512BW__) || defined(__aarch64__)  // those that have leaf tables
+    if (trees.uses_tables()) {
+        const LeafTable* table = trees.table.data() + batch.first * outputs;
+        for (std::size_t k = 0; k < outputs; ++k) add_table_values(table + k, outputs, batch.trees, unit[k], k, strip);
+        return;
+    }
 #endif
-    add_leaf_values(trees, number, strip);
+    if (outputs <= 2) {
+        return add_words(trees.word.data() + batch.first * trees.leaves(), trees.leaves(), batch.trees, unit, trees.outputs, strip);
+    }
+    for (std::size_t first = 0; first < outputs; first += lanes_at_once) {  // one after the other: each fills the L1 cache
+        add_group(trees.group(batch, first / lanes_at_once), trees.leaves(), batch.trees, unit, first, outputs, strip);
+    }
+}
+
+// The same for trees of the batch that are merged for the strip.
+inline void add_merged(const CompiledTrees& trees, std::size_t number, MergedTrees& merged, Strip& strip) {
+    const auto outputs = static_cast<std::size_t>(trees.outputs);
+    const float* unit = trees.unit.data() + number * outputs;
+    find_leaf_indices(merged, strip);
+#if defined(__AVX512BW__)
+    if (trees.uses_tables()) {
+        for (std::size_t k = 0; k < outputs; ++k) add_table_values(merged.tables(k), 1, merged.count(), unit[k], k, strip);
+        return;
+    }
+#endif
+    if (outputs <= 2) return add_words(merged.words(), merged.leaves(), merged.count(), unit, trees.outputs, strip);
+    for (std::size_t first = 0; first < outputs; first += lanes_at_once) {
+        add_group(merged.group(first / lanes_at_once), merged.leaves(), merged.count(), unit, first, outputs, strip);
+    }
 }
 
 // Leaf of a single row in a tree. `above` holds one byte per condition.
@@ -56,9 +85,9 @@ inline void add_batch_to_row(const CompiledTrees& trees, std::size_t number, con
     if (trees.outputs <= 2) {
         std::int64_t sum = 0;
         for (std::size_t tree = 0; tree < count; ++tree) sum += trees.word[leaf[tree]];
-        const UnpackedWord unpacked(sum);
-        sums[0] += static_cast<float>(unpacked.first) * unit[0];
-        if (width == 2) sums[1] += static_cast<float>(unpacked.second) * unit[1];
+        const WordHalves halves = WordHalves::of(sum);
+        sums[0] += static_cast<float>(halves.first()) * unit[0];
+        if (width == 2) sums[1] += static_cast<float>(halves.second()) * unit[1];
         return;
     }
     for (std::size_t k = 0; k < width; ++k) integers[k] = 0;

@@ -1,5 +1,7 @@
 """Prediction equals a plain sum of leaf values, on every instruction set and for every shape of forest."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,3 +80,60 @@ def test_a_row_has_the_same_bits_alone_and_in_a_table(depth, leaves, classes):
     expected = forest.predict(X)
     for rows in (slice(0, 1), slice(7, 10), slice(64, 133), slice(299, 300)):
         np.testing.assert_array_equal(forest.predict(X[rows]), expected[:, rows])
+
+
+def large_table(X, rows, rng):
+    """Return rows like those of a table, in any order, with ties and missing values."""
+    return X[rng.integers(len(X), size=rows)] + rng.choice([0.0, 0.1, 5.0], size=(rows, X.shape[1]))
+
+
+@pytest.mark.parametrize("classes", [0, 2, 5])
+@pytest.mark.parametrize(("depth", "leaves"), SIZES)
+@pytest.mark.usefixtures("core")
+def test_rows_of_a_large_table_have_the_bits_of_a_small_one(depth, leaves, classes):
+    """Trees are merged for the strips of large tables, whose rows are evaluated in another order."""
+    forest, X = forest_of(depth, classes, leaves)
+    table = large_table(X, 5003, np.random.default_rng(1))
+    small = [forest.predict(table[first : first + 500], prefixes=(5, TREES)) for first in range(0, len(table), 500)]
+    for threads in (1, 3):
+        predicted = replace(forest, n_jobs=threads).predict(table, prefixes=(5, TREES))
+        np.testing.assert_array_equal(predicted, np.concatenate(small, axis=1))
+
+
+@pytest.mark.usefixtures("core")
+class TestLargeTables:
+    @pytest.fixture(params=[(6, None), (8, None), (None, 40)], ids=["depth 6", "depth 8", "leaf-wise"])
+    def forest(self, request):
+        return forest_of(request.param[0], 0, request.param[1])[0]
+
+    @pytest.mark.parametrize("order", ["C", "F"])
+    def test_more_rows_than_are_ordered_at_once(self, forest, order):
+        table = np.asarray(np.random.default_rng(2).normal(size=(140_000, 5)), order=order)
+        predicted = forest.predict(table)
+        for rows in (slice(0, 300), slice(131_000, 131_300), slice(139_800, 140_000)):
+            np.testing.assert_array_equal(predicted[:, rows], forest.predict(table[rows]))
+
+    def test_equal_rows(self, forest):
+        """All rows are on the same side of every condition, so that no level is left."""
+        table = np.full((4000, 5), 0.3)
+        np.testing.assert_array_equal(forest.predict(table), np.repeat(forest.predict(table[:1]), 4000, axis=1))
+
+    def test_rows_that_differ_in_one_column(self, forest):
+        table = np.zeros((6000, 5))
+        table[:, 1] = np.random.default_rng(3).permutation(6000) / 1000 - 3
+        predicted = forest.predict(table)
+        np.testing.assert_array_equal(
+            predicted[:, ::37], np.concatenate([forest.predict(row[np.newaxis]) for row in table[::37]], axis=1)
+        )
+
+    def test_missing_values_only(self, forest):
+        table = np.full((3000, 5), np.nan)
+        table[::2, 0] = 1.0
+        np.testing.assert_array_equal(forest.predict(table)[:, :2], forest.predict(table[:2]))
+
+    def test_trees_without_splits(self):
+        """A constant target has trees that compare no column."""
+        model = EpiBoostRegressor(n_members=2, n_estimators=5, out_of_fold=0, random_state=0)
+        forest = model.fit(np.zeros((20, 2)), np.arange(20.0)).forest_
+        table = np.random.default_rng(0).normal(size=(3000, 2))
+        np.testing.assert_array_equal(forest.predict(table)[:, :1], forest.predict(table[:1]))

@@ -136,11 +136,29 @@ class NativeForest:
     def normal_summary(
         self, table: LibraryObject, prefixes: tuple[int, ...] | None, recalibration: Sequence[float] | None
     ) -> tuple[LibraryObject, LibraryObject, LibraryObject] | None:
-        """Return mean, data and knowledge uncertainty, where a table of numbers is; None if `predict` shall do it."""
-        if self.encoding is not None or self.family != "normal":
+        """Return mean, data and knowledge uncertainty of each row, where the table is, or None; see `DeviceForest`."""
+        if self.family != "normal":
             return None
-        settings = None if recalibration is None else Recalibration(*recalibration)
-        return self._on_device.normal_summary(self, prefixes, table, settings)
+        if self.encoding is None:
+            settings = None if recalibration is None else Recalibration(*recalibration)
+            summary = self._on_device.normal_summary(self, prefixes, table, settings)
+            return self._summary_on_host(table, prefixes, recalibration) if summary is None else summary
+        if self.device != "cpu":
+            return None
+        encoded, unseen = self.binned(table)
+        if unseen.any():  # such rows are encoded differently for each member
+            return None
+        return self._summary_on_host(encoded, prefixes, recalibration)
+
+    def _summary_on_host(
+        self, table: AnyArray, prefixes: tuple[int, ...] | None, recalibration: Sequence[float] | None
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the summary of a table of numbers or of bins; parameters of members are never written as a whole."""
+        check_width(table, self.bins.n_features)
+        predictor = self._predictor(prefixes)
+        summarize = predictor.summarize if self.encoding is None else predictor.summarize_bins
+        with shared_threads(self.threads) as threads:
+            return summarize(table, recalibration, self._threads_for(table, predictor.chains, threads))
 
     def mean_probabilities(self, table: LibraryObject, prefixes: tuple[int, ...] | None) -> LibraryObject | None:
         """Return average probabilities, where a table of numbers is; None if `predict` shall do it."""
@@ -228,10 +246,13 @@ class NativeForest:
         """Return the parameters of some chains for a table of numbers or of bins."""
         count = predictor.chains if n_chains is None else n_chains
         parameters = np.empty((count * predictor.segments, len(table), predictor.parameters))
-        work = len(table) * count * self.feature.shape[1]
         with shared_threads(self.threads) as threads:
-            predict(table, min(threads, work // _WORK_PER_THREAD + 1), first_chain, parameters)
+            predict(table, self._threads_for(table, count, threads), first_chain, parameters)
         return self.objective.of_core(parameters)
+
+    def _threads_for(self, table: AnyArray, chains: int, most: int) -> int:
+        trees: int = chains * self.feature.shape[1]
+        return min(most, len(table) * trees // _WORK_PER_THREAD + 1)
 
     def predict_bins(self, bins: Bytes, prefixes: Sequence[int] | None, chain: int) -> Floats:
         """Return the parameters of one chain for a table of bins, shape (prefixes, samples, outputs)."""

@@ -66,6 +66,8 @@ class DevicePredictors:
     ) -> Result | None:
         """Return what is computed with the predictor, on the GPU where the table is, or None."""
         is_there = is_on_device(table)  # then prediction there always pays
+        if forest.device == "cpu" and not is_there:
+            return None
         pays = is_there or pays_to_predict(len(table), int(forest.count.sum()))
         if not len(table) or not is_gpu_used(forest.device, pays=pays):
             return None
