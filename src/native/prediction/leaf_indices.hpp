@@ -85,8 +85,12 @@ inline void find_leaf_indices(const CompiledTrees& trees, const CompiledTrees::T
         std::uint8_t* leaf = strip.leaves[i].of_row;
         if (trees.is_symmetric()) {
             find_in_symmetric(trees.feature.data() + first, trees.threshold.data() + first, trees.splits, strip, leaf);
-        } else {
+        } else if (strip.rows >= min_needed_rows) {
             follow_splits(NeededSplits(trees, tree, strip), strip, leaf);
+        } else {
+            const std::uint16_t* feature = trees.feature.data() + first;
+            const auto column = [&](int s, std::size_t b) { return strip.column(b, feature[s]); };
+            follow_splits(column, trees.threshold.data() + first, trees.parent.data() + first, trees.splits, strip.blocks, leaf);
         }
     }
 }

@@ -25,10 +25,10 @@ inline void add_in_units(const Integers& of, float unit, float* __restrict sums)
     for (std::size_t i = 0; i < block; ++i) sums[i] += static_cast<float>(of(i)) * unit;
 }
 
-// Sums the words of a block over some trees of so many leaves; 0 if they are known at run time only. The sums of eight rows are named,
-// because a compiler would vectorise an array of them, which is slower. Half of the indices are read as one number: with loads of single
-// bytes alone the units that load would be the bottleneck, with none those that calculate. The loop over trees is not unrolled: a
-// compiler then runs out of registers.
+// Sums the words of a block over some trees of so many leaves; 0 if they are known at run time only. The sums of eight rows are
+// named, because a compiler would vectorise an array of them, which is slower. Half of the indices are read as one number: with loads
+// of single bytes alone the units that load would be the bottleneck, with none those that calculate. The loop over trees is not
+// unrolled: compilers then run out of registers.
 template <std::size_t Leaves>
 void sum_words(const std::int64_t* first_word, std::size_t any_leaves, const std::uint8_t* first_leaf, std::size_t trees,
                WordHalves* sums) {
@@ -55,7 +55,8 @@ void sum_words(const std::int64_t* first_word, std::size_t any_leaves, const std
 }
 
 // Adds words of some trees, in units of the batch, to the sums of one or two outputs.
-inline void add_words(const std::int64_t* word, std::size_t leaves, std::size_t trees, const float* unit, int outputs, Strip& strip) {
+inline void add_words(const std::int64_t* word, std::size_t leaves, std::size_t trees, const float* unit, int outputs,
+                      Strip& strip) {
     // Known sizes are addressed faster: those of trees of depth 6, and of merged trees.
     constexpr std::size_t merged_leaves = std::size_t{1} << max_depth;
     const auto sum = leaves == 64 ? sum_words<64> : leaves == merged_leaves ? sum_words<merged_leaves> : sum_words<0>;

@@ -1,7 +1,7 @@
 // Symmetric trees of a batch, merged for one strip.
 //
-// All rows of a strip are on the same side of many conditions. Trees lose the levels of those. What is left of several trees is merged
-// into one tree with all their levels, whose leaf values are the sums of theirs: fewer leaves to find, and fewer values to add.
+// All rows of a strip are on the same side of many conditions. Trees lose the levels of those. What is left of several trees becomes
+// one tree with all their levels, whose leaf values are the sums of theirs: fewer leaves to find, and fewer values to add.
 #pragma once
 
 #include <algorithm>
@@ -91,8 +91,8 @@ class MergedTrees {
         std::uint8_t levels;  // one bit per level on which its rows differ
         std::uint8_t shared;  // leaf index of all rows on the other levels
         std::uint8_t tree;    // in the batch
-        std::uint8_t merged;  // the tree into which it is merged, from this level on
-        int first_level;
+        std::uint8_t merged = 0;  // the tree into which it is merged, from this level on
+        int first_level = 0;
     };
 
     // Values of two outputs, as words, stay in the L1 cache even for the largest trees.
@@ -128,7 +128,9 @@ class MergedTrees {
             for (std::size_t level = 0; level < splits; ++level) {
                 sides |= static_cast<std::uint32_t>(strip.sides[condition[level]]) << level;
             }
-            needed[tree] = {static_cast<std::uint8_t>(sides >> 16), static_cast<std::uint8_t>(sides), static_cast<std::uint8_t>(tree), 0, 0};
+            needed[tree] = {.levels = static_cast<std::uint8_t>(sides >> 16),
+                            .shared = static_cast<std::uint8_t>(sides),
+                            .tree = static_cast<std::uint8_t>(tree)};
         }
     }
 
@@ -183,7 +185,7 @@ class MergedTrees {
         }
     }
 
-    // Adds the values for each combination of the part's levels to the values of the levels before, in place of the lowest combination.
+    // Adds the values for each combination of the part's levels to the values of the levels before.
     template <class Value, class Entry>
     static void add_part(const Part& part, const Value& value, Entry* before) {
         const std::size_t size = std::size_t{1} << part.first_level;

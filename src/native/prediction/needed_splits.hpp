@@ -1,7 +1,7 @@
 // Splits of a leaf-wise tree that a strip needs.
 //
-// All rows of a strip are on the same side of many conditions. Where all are above, they have gone to another leaf before the strip is
-// looked at; splits of leaves without rows are left out.
+// All rows of a strip are on the same side of many conditions. Splits of these, and of leaves without rows, are left out; rows begin
+// where those splits have sent them.
 #pragma once
 
 #include <array>
@@ -12,6 +12,8 @@
 #include "prediction/strip.hpp"
 
 namespace epiboost {
+
+constexpr std::size_t min_needed_rows = 1024;  // of a strip; fewer rows follow all splits in the time that finding these takes
 
 class NeededSplits {
   public:

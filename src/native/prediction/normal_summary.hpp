@@ -17,8 +17,8 @@ struct NormalSummaries {
     double* knowledge;
 };
 
-// Summaries of some rows. `number(i)` is the number of row i in the table. Without a recalibration, null, the parameters are taken as
-// they are.
+// Summaries of some rows. `number(i)` is the number of row i in the table. Without a recalibration (null) the parameters are taken
+// as they are.
 template <class NumberOf>
 void summarize_normals(const NormalRecalibration* recalibration, const NormalParameters<const double>& given, std::size_t rows,
                        const NumberOf& number, const NormalSummaries& summaries) {

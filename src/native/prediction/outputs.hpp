@@ -60,7 +60,8 @@ class SummaryOutput {
 
     void finish() {
         const auto number = [&](std::size_t i) { return rows_.first + rows_.number[i]; };
-        summarize_normals(recalibration_, {parameters_.get(), members_, rows_.number.size()}, rows_.number.size(), number, summaries_);
+        const std::size_t rows = rows_.number.size();
+        summarize_normals(recalibration_, {parameters_.get(), members_, rows}, rows, number, summaries_);
     }
 
   private:

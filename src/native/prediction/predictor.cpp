@@ -13,14 +13,21 @@
 namespace epiboost {
 namespace {
 
-constexpr std::size_t min_strip_rows = 4;     // fewer rows are faster one by one
-constexpr std::size_t min_merged_rows = 1024;  // of a strip; merging takes as long as some hundred rows
-constexpr std::size_t most_in_cache = std::size_t{1} << 18;  // bytes of the bins of a thread's strips
+constexpr std::size_t min_strip_rows = 4;      // fewer rows are faster one by one
+constexpr std::size_t binned_at_once = 1024;   // rows that a thread bins
+constexpr std::size_t most_ordered = std::size_t{1} << 17;     // rows, and
+constexpr std::size_t most_binned = std::size_t{1} << 24;      // bytes of a chunk
+constexpr std::size_t most_in_cache = std::size_t{1} << 18;    // bytes of the bins of a thread's strips
 constexpr std::size_t most_summarized = std::size_t{1} << 24;  // bytes of the parameters that a thread keeps for summaries
-constexpr std::size_t most_strips = 8;                       // of a thread at once: enough for it to find leaf values in the cache
-constexpr std::size_t binned_at_once = 1024;  // rows that a thread bins
-constexpr std::size_t most_ordered = std::size_t{1} << 17;  // rows, and
-constexpr std::size_t most_binned = std::size_t{1} << 24;   // bytes of a chunk
+constexpr std::size_t most_strips = 8;                         // at once: enough for a thread to find leaf values in the cache
+constexpr std::size_t most_work = std::size_t{1} << 28;        // rows times trees between two looks for an interrupt: 50 to 200 ms
+
+// Rows from which merging pays: what is left of the trees of fewer rows is not much less. Look-ups of AVX-512 are fast.
+#if defined(__AVX512BW__)
+constexpr std::size_t min_merged_rows = 24'000;
+#else
+constexpr std::size_t min_merged_rows = 3'000;
+#endif
 
 // Bin of a value of a table. A table of bins holds it already.
 template <class Number, class FindBin>
@@ -75,7 +82,8 @@ void prefetch_values(const CompiledTrees& trees, std::size_t number) {
     const auto [first, count] = trees.batches[number];
     const auto all = [](const auto* begin, std::size_t values) {
         constexpr std::size_t line = 64;
-        for (std::size_t byte = 0; byte < values * sizeof *begin; byte += line) prefetch(reinterpret_cast<const char*>(begin) + byte);
+        const auto* bytes = reinterpret_cast<const char*>(begin);
+        for (std::size_t byte = 0; byte < values * sizeof *begin; byte += line) prefetch(bytes + byte);
     };
     const auto outputs = static_cast<std::size_t>(trees.outputs);
     if (trees.uses_tables()) {
@@ -85,19 +93,26 @@ void prefetch_values(const CompiledTrees& trees, std::size_t number) {
     }
 }
 
-// Divides rows among threads evenly, each into strips.
+// How rows are divided: among threads evenly, each into strips.
 struct Division {
+    bool merges;                 // trees for each strip
+    bool orders;                 // rows, so that those of a strip are alike
     std::size_t strip;           // rows
     std::size_t strips_at_once;  // that a thread evaluates together
 
-    Division(std::size_t rows, std::size_t columns, std::size_t members, int threads) {
+    Division(const CompiledTrees& trees, std::size_t rows, int threads) {
         const auto parts_of = [](std::size_t count, std::size_t most) { return (count + most - 1) / most; };
+        const auto fit = [](std::size_t most, std::size_t of_strip) { return most / std::max<std::size_t>(of_strip, 1); };
+        merges = trees.is_symmetric() && rows >= min_merged_rows;
+        orders = merges || !trees.is_symmetric();
+        const std::size_t most_rows = orders ? strip_rows : strip_rows / 2;  // merging takes as long as some hundred rows
         const auto workers = static_cast<std::size_t>(std::max(threads, 1));
-        const std::size_t strips = parts_of(rows, strip_rows);
-        const std::size_t in_cache = most_in_cache / (strip_rows * columns);
-        const std::size_t in_memory = most_summarized / (strip_rows * members * 2 * sizeof(double));
-        strips_at_once = std::clamp(parts_of(strips, 2 * workers), std::size_t{1},
-                                    std::max<std::size_t>(std::min({in_cache, in_memory, most_strips}), 1));
+        const std::size_t strips = parts_of(rows, most_rows);
+        const std::size_t all_trees = trees.split.size() / static_cast<std::size_t>(trees.splits);
+        strips_at_once = std::min({parts_of(strips, 2 * workers), most_strips, fit(most_in_cache, strip_rows * trees.columns.size()),
+                                   fit(most_summarized, strip_rows * trees.segments.size() * 2 * sizeof(double)),
+                                   fit(most_work, strip_rows * all_trees)});
+        strips_at_once = std::max<std::size_t>(strips_at_once, 1);
         const std::size_t tasks = parts_of(parts_of(strips, strips_at_once), workers) * workers;
         strip = parts_of(parts_of(rows, tasks * strips_at_once), block) * block;
     }
@@ -109,12 +124,13 @@ void predict_strips(const StridedTable<Number>& table, const std::vector<BorderI
                     const std::vector<ColumnSplits>& splits, const Link& link, ChainRange chains, int threads,
                     const MakeOutput& make_output, const Poll& poll) {
     const std::size_t columns = std::max<std::size_t>(trees.columns.size(), 1);
-    const std::size_t rows_at_once = std::clamp(most_binned / columns / strip_rows * strip_rows, strip_rows, most_ordered);
+    const std::size_t rows_at_once = std::clamp(most_binned / columns, strip_rows, most_ordered);
     for (std::size_t start = 0; start < table.rows; start += rows_at_once) {
         const std::size_t rows = std::min(rows_at_once, table.rows - start);
-        const Division division(rows, columns, chains.count * trees.segments_per_chain, threads);
+        const Division division(trees, rows, threads);
         const BinnedRows binned = bin_chunk(table, borders, trees, start, rows, threads, poll);
-        const std::vector<std::uint32_t> order = order_rows(binned, splits, division.strip, threads, poll);
+        const std::vector<std::uint32_t> order =
+            order_rows(binned, splits, division.orders ? division.strip : rows, threads, poll);
         parallel_for(rows, division.strip * division.strips_at_once, threads, poll, [&](std::size_t first, std::size_t last) {
             std::vector<Leaves> leaves(trees_per_batch);
             std::vector<Strip> strips;
@@ -122,7 +138,7 @@ void predict_strips(const StridedTable<Number>& table, const std::vector<BorderI
                 strips.emplace_back(trees, std::min(division.strip, last - from), leaves).fill(trees, binned, order.data() + from);
             }
             std::optional<MergedTrees> merged;
-            if (trees.is_symmetric() && division.strip >= min_merged_rows) merged.emplace(trees);
+            if (division.merges) merged.emplace(trees);
             const auto add = [&](std::size_t batch) {
                 if (merged) prefetch_values(trees, batch + 1);
                 for (Strip& strip : strips) {
@@ -184,8 +200,8 @@ void predict_one_by_one(const StridedTable<Number>& table, const Borders& border
 }  // namespace
 
 Predictor::Predictor(const ForestArrays& forest, const Borders& borders, Link link)
-    : trees_(forest), column_splits_(count_splits(trees_)), border_(borders.value.begin(), borders.value.end()), offset_(borders.offset.begin(), borders.offset.end()),
-      border_index_(index_borders(borders)), link_(std::move(link)) {}
+    : trees_(forest), column_splits_(count_splits(trees_)), border_(borders.value.begin(), borders.value.end()),
+      offset_(borders.offset.begin(), borders.offset.end()), border_index_(index_borders(borders)), link_(std::move(link)) {}
 
 template <class Number>
 void Predictor::predict(const StridedTable<Number>& table, ChainRange chains, int threads, double* parameters,

@@ -1,7 +1,7 @@
 // The order in which strips take the rows of a chunk: rows of a strip lie on the same side of many conditions.
 //
-// As in a k-d tree, a cell of rows is cut in the middle of the column whose conditions separate the most of its rows, until cells are
-// strips. Predictions do not depend on the order.
+// As in a k-d tree, a cell of rows is cut in the middle of the column whose conditions separate the most of its rows, until cells
+// are strips. Predictions do not depend on the order.
 #pragma once
 
 #include <array>

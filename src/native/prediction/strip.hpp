@@ -1,7 +1,7 @@
 // Rows that one thread evaluates together, and the leaves that they fall into.
 //
-// A strip is a number of blocks that are evaluated with one batch of trees before the next strip of the thread, and all of these before
-// the next batch: leaf indices and leaf values of a batch stay in the L1 cache, the bins and sums of strips in the L2 cache.
+// A thread evaluates a batch of trees for one strip, for its other strips, and then the next batch: leaf indices and leaf values of a
+// batch stay in the L1 cache, the bins and sums of strips in the L2 cache.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace epiboost {
 
 constexpr std::size_t strip_blocks = 32;
 constexpr std::size_t strip_rows = strip_blocks * block;
-constexpr std::size_t leaf_stride = strip_rows + block;  // between the leaves of two trees: no power of two, which caches would mind
+constexpr std::size_t leaf_stride = strip_rows + block;  // between the leaves of two trees; caches dislike powers of two
 
 // Position of each row within its block. Leaf values that are looked up in registers unpack into consecutive rows if the rows are
 // permuted like this; see the files of the instruction sets.
@@ -65,8 +65,8 @@ struct Strip {
 
     Strip(const CompiledTrees& trees, std::size_t rows, std::span<Leaves> leaves)
         : position(positions_in_block(trees.uses_tables())), bins(trees.columns.size() * strip_blocks), leaves(leaves),
-          sums(static_cast<std::size_t>(trees.outputs) * strip_rows), scores(sums.size()), sides(trees.conditions.size()), columns(trees.columns.size()),
-          rows(rows), blocks((rows + block - 1) / block) {}
+          sums(static_cast<std::size_t>(trees.outputs) * strip_rows), scores(sums.size()), sides(trees.conditions.size()),
+          columns(trees.columns.size()), rows(rows), blocks((rows + block - 1) / block) {}
 
     // Takes the bins of the rows from the columns of a chunk.
     void fill(const CompiledTrees& trees, const BinnedRows& binned, const std::uint32_t* row) {
