@@ -25,19 +25,19 @@ void find_symmetric(const std::uint16_t* feature, const std::int8_t* limit, cons
     for (int d = 0; d < Depth; ++d) column[d] = strip.column(0, feature[d]);
     const std::size_t block_bytes = strip.columns * block;
 #if defined(__AVX512BW__)
-    // The difference of threshold and bin, with saturation, is negative where the bin is above. Its sign is put in front of the
-    // bits of the lower levels.
-    const __m512i sign = _mm512_set1_epi8(static_cast<char>(0x80));
     __m512i threshold[Depth];
-    for (int d = 0; d < Depth; ++d) threshold[d] = _mm512_set1_epi8(limit[d]);
+    __m512i bit[Depth];
+    for (int d = 0; d < Depth; ++d) {
+        threshold[d] = _mm512_set1_epi8(limit[d]);
+        bit[d] = _mm512_set1_epi8(static_cast<char>(1 << d));
+    }
     for (std::size_t b = 0; b < strip.blocks; ++b) {
         __m512i bits = _mm512_setzero_si512();
         for (int d = 0; d < Depth; ++d) {
-            const __m512i below = _mm512_subs_epi8(threshold[d], _mm512_load_si512(column[d] + b * block_bytes));
-            constexpr int select = 0xca;  // the second where the first is set, else the third
-            bits = _mm512_ternarylogic_epi64(sign, below, _mm512_srli_epi16(bits, 1), select);
+            const __mmask64 is_above = _mm512_cmpgt_epi8_mask(_mm512_load_si512(column[d] + b * block_bytes), threshold[d]);
+            bits = _mm512_mask_add_epi8(bits, is_above, bits, bit[d]);
         }
-        _mm512_store_si512(leaf + b * block, _mm512_srli_epi16(bits, 8 - Depth));
+        _mm512_store_si512(leaf + b * block, bits);
     }
 #elif defined(__AVX2__)
     __m256i threshold[Depth];
