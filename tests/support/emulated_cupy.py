@@ -98,7 +98,7 @@ def kernels(name, *macros):
     path = Path(_FOLDER.name) / f"{name}-{abs(hash(macros))}.so"
     given = [f"-D{macro}" for macro in macros]
     file = f'-DEPIBOOST_FILE="cuda/prediction/{name}.cu"'
-    command = [COMPILER, "-std=c++20", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-w", *given, file]
+    command = [COMPILER, "-std=c++20", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-fvisibility=hidden", "-w", *given, file]
     command += [f"-I{folder()}", f"-I{_HERE}", str(_HERE / "prediction.cpp"), "-o", str(path)]
     subprocess.run(command, check=True)
     library = ctypes.CDLL(str(path))

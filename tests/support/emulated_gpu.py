@@ -23,7 +23,8 @@ def library(definitions):
     """Return the kernels for some constants as a library."""
     path = Path(_FOLDER.name) / f"{abs(hash(definitions))}.so"
     macros = [f"-D{macro}" for macro in definitions.macros()]
-    command = [COMPILER, "-std=c++20", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-w", *macros]
+    # Hidden: otherwise libraries would share the static variables of inline functions, which are their shared memory.
+    command = [COMPILER, "-std=c++20", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-fvisibility=hidden", "-w", *macros]
     subprocess.run([*command, f"-I{folder()}", f"-I{_HERE}", str(_HERE / "launch.cpp"), "-o", str(path)], check=True)
     loaded = ctypes.CDLL(str(path))
     loaded.size_of.restype = ctypes.c_size_t

@@ -19,6 +19,7 @@
 #define EPIBOOST_KERNEL static void
 #define __launch_bounds__(...)
 #define __shared__ static
+#define EXPORTED __attribute__((visibility("default")))
 
 namespace emulator {
 

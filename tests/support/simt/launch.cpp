@@ -15,8 +15,8 @@ Arguments copy_of(const void* bytes) {
 }  // namespace
 
 // Returns whether there is such a kernel.
-extern "C" int launch(const char* name, const void* arguments, int level, unsigned grid_x, unsigned grid_y, unsigned threads,
-                      std::size_t shared_bytes, int descending) {
+extern "C" EXPORTED int launch(const char* name, const void* arguments, int level, unsigned grid_x, unsigned grid_y, unsigned threads,
+                               std::size_t shared_bytes, int descending) {
     using epiboost::cuda::Chains;
     using epiboost::cuda::TablePart;
     const auto is = [&](const char* other) { return std::strcmp(name, other) == 0; };
@@ -38,7 +38,7 @@ extern "C" int launch(const char* name, const void* arguments, int level, unsign
 }
 
 // Sizes of the structures, for a test of the host's layout of them.
-extern "C" std::size_t size_of(const char* name) {
+extern "C" EXPORTED std::size_t size_of(const char* name) {
     if (std::strcmp(name, "Chains") == 0) return sizeof(epiboost::cuda::Chains);
     if (std::strcmp(name, "Member") == 0) return sizeof(epiboost::cuda::Member);
     if (std::strcmp(name, "Step") == 0) return sizeof(epiboost::cuda::Step);
