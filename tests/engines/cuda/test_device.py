@@ -194,12 +194,27 @@ class TestTraining:
         expected = EpiBoostRegressor(**{**SMALL, "n_estimators": 12}).fit(X, y)
         np.testing.assert_array_equal(model.forest_.leaf, expected.forest_.leaf)
 
-    def test_what_the_gpu_cannot_train_is_trained_on_the_cpu(self, emulated):
-        options = {**SMALL, "max_depth": None, "max_leaves": 5}
-        with pytest.warns(UserWarning, match="max_leaves are trained on the CPU"):
-            found = EpiBoostRegressor(device="cuda", **options).fit(X, y)
+    @pytest.mark.parametrize("options", [{}, {"monotonic_constraints": [1, 0, 0]}])
+    def test_leaf_wise_trees_are_trained_there_too(self, emulated, options):
+        options = {**SMALL, "max_depth": None, "max_leaves": 5, **options}
+        found = EpiBoostRegressor(device="cuda", **options).fit(X, y)
+        assert emulated
+        expected = EpiBoostRegressor(**options).fit(X, y)
+        for name in ("feature", "threshold", "parent", "leaf", "count"):
+            np.testing.assert_array_equal(getattr(found.forest_, name), getattr(expected.forest_, name))
+
+    def test_what_the_gpu_cannot_train_is_trained_on_the_cpu(self, emulated, monkeypatch):
+        monkeypatch.setattr("epiboost.engines.cuda.training.unsupported", lambda _: "max_depth")
+        with pytest.warns(UserWarning, match="max_depth are trained on the CPU"):
+            found = EpiBoostRegressor(device="cuda", **SMALL).fit(X, y)
         assert not emulated
-        np.testing.assert_array_equal(found.forest_.leaf, EpiBoostRegressor(**options).fit(X, y).forest_.leaf)
+        np.testing.assert_array_equal(found.forest_.leaf, EpiBoostRegressor(**SMALL).fit(X, y).forest_.leaf)
+
+    @pytest.mark.parametrize("leaves", [0, 31])
+    def test_auto_trains_leaf_wise_trees_on_the_cpu(self, leaves):
+        recipe = SimpleNamespace(trees=1_000, leaves=leaves)
+        table = SimpleNamespace(y=np.zeros(1_000_000), seeds=range(10), recipe=recipe)
+        assert training_on_device._pays(table) == (leaves == 0)
 
     def test_auto_trains_on_the_cpu_if_the_gpu_fails(self, emulated, monkeypatch):
         from epiboost.engines.cuda import training

@@ -171,6 +171,16 @@ T __shfl_down_sync(unsigned mask, T value, unsigned distance) {
     return __shfl_sync(mask, value, static_cast<int>(lane + distance < emulator::lanes_per_warp ? lane + distance : lane));
 }
 
+inline unsigned __ballot_sync(unsigned, bool set) {
+    auto* of_warp = emulator::machine.exchanged.data() + emulator::warp() * emulator::lanes_per_warp;
+    of_warp[threadIdx.x % emulator::lanes_per_warp] = set ? 1 : 0;
+    __syncwarp();
+    unsigned bits = 0;
+    for (unsigned lane = 0; lane < emulator::lanes_per_warp; ++lane) bits |= static_cast<unsigned>(of_warp[lane]) << lane;
+    __syncwarp();
+    return bits;
+}
+
 template <class T, class U>
 T atomicAdd(T* address, U value) {
     const T old = *address;
