@@ -1,7 +1,7 @@
 // Runs CUDA kernels on the processor: the threads of a block are fibers, which switch where CUDA's threads wait for each other.
 //
-// Blocks run one after the other, and the threads of a block in ascending or descending order between two barriers: a missing barrier
-// shows as a difference between the two. Shared memory begins with garbage. Only what the kernels use is here.
+// Blocks run one after the other, and the threads of a block between two barriers, both in ascending or in descending order: a missing
+// barrier shows as a difference between the two. Shared memory begins with garbage. Only what the kernels use is here.
 #pragma once
 
 #define EPIBOOST_EMULATOR
@@ -131,7 +131,7 @@ inline void run_grid(Dimensions grid, unsigned threads, std::size_t shared_bytes
     m.shared.resize(shared_bytes);
     for (unsigned y = 0; y < grid.y; ++y) {
         for (unsigned x = 0; x < grid.x; ++x) {
-            m.block_index = {x, y};
+            m.block_index = {descending ? grid.x - 1 - x : x, y};
             run_block(threads, descending);
         }
     }
