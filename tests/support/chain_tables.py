@@ -79,6 +79,54 @@ CASES = {
     "beta_without_guard": {"objective": "beta", **SGLB, "variance_guard": 0.0},
     "censored_bootstrap": {"objective": "censored_weibull", "bootstrap": True, "subsample": 0.7, **SGLB},
 }
+# Leaf-wise trees: all that the kernels of a tree's growth, of leaf sums and of the evaluation depend on.
+LEAF_WISE = {"depth": 255, "leaves": 31, "trees": 3}
+LEAF_WISE_CASES = {
+    **{
+        name: {**CASES[name], **LEAF_WISE}
+        for name in (
+            "plain",
+            "sglb",
+            "subsample_weights",
+            "drawn",
+            "drawn_weights",
+            "many_weights",
+            "bootstrap",
+            "evaluation",
+            "two_classes_offset",
+            "classes",
+            "least_weight",
+            "columns",
+            "interactions",
+            "columns_of_interactions",
+            "gamma",
+            "poisson_drawn",
+            "censored_bootstrap",
+        )
+    },
+    **{
+        name: {**CASES[name], **LEAF_WISE, "leaves": 15}
+        for name in (
+            "monotone",
+            "monotone_without_noise",
+            "monotone_drawn",
+            "monotone_weights",
+            "monotone_classes",
+            "monotone_interactions",
+            "monotone_family",
+        )
+    },
+    "monotone_everywhere": {**CASES["monotone_everywhere"], **LEAF_WISE, "n": 400, "leaves": 64, "trees": 2},
+    "rescaled": {**CASES["rescaled"], "depth": 255, "leaves": 7},
+    "six_classes": {**CASES["six_classes"], **LEAF_WISE, "trees": 2},
+    "many_classes": {**CASES["many_classes"], **LEAF_WISE, "trees": 2},
+    "one_split": {**SGLB, **LEAF_WISE, "leaves": 2},
+    "bounded_depth": {**SGLB, **LEAF_WISE, "depth": 4},
+    "ten_rows": {"n": 10, "evaluation": True, **SGLB, **LEAF_WISE},
+    "64_leaves": {"n": 333, "weights": "real", **SGLB, **LEAF_WISE, "leaves": 64},
+    "255_leaves": {"n": 5_000, "evaluation": True, **SGLB, **LEAF_WISE, "leaves": 255, "trees": 1},
+    "255_leaves_of_classes": {"objective": "categorical", "n": 900, **LEAF_WISE, "leaves": 255, "trees": 1},
+}
 
 
 def chain_table(

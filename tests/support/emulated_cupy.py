@@ -16,7 +16,7 @@ import numpy as np
 from epiboost.engines.cuda import choice, prediction, tables, transfer
 from epiboost.engines.cuda.sources import folder
 from epiboost.engines.native import on_device
-from tests.support.emulated_gpu import _FOLDER, COMPILER
+from tests.support.emulated_gpu import _FOLDER, COMMAND
 
 _HERE = Path(__file__).parent / "simt"
 
@@ -98,8 +98,7 @@ def kernels(name, *macros):
     path = Path(_FOLDER.name) / f"{name}-{abs(hash(macros))}.so"
     given = [f"-D{macro}" for macro in macros]
     file = f'-DEPIBOOST_FILE="cuda/prediction/{name}.cu"'
-    command = [COMPILER, "-std=c++20", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-w", *given, file]
-    command += [f"-I{folder()}", f"-I{_HERE}", str(_HERE / "prediction.cpp"), "-o", str(path)]
+    command = [*COMMAND, *given, file, f"-I{folder()}", f"-I{_HERE}", str(_HERE / "prediction.cpp"), "-o", str(path)]
     subprocess.run(command, check=True)
     library = ctypes.CDLL(str(path))
     return SimpleNamespace(get_function=lambda kernel: Kernel(getattr(library, f"launch_{kernel}")))

@@ -16,6 +16,8 @@ from epiboost.engines.cuda.training.backend import Limits
 _HERE = Path(__file__).parent / "simt"
 _FOLDER = tempfile.TemporaryDirectory(prefix="epiboost-kernels-")
 COMPILER = shutil.which("g++") or shutil.which("clang++")
+# Hidden: otherwise libraries would share the static variables of inline functions, which are their shared memory.
+COMMAND = (COMPILER, "-std=c++20", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-fvisibility=hidden", "-w")
 
 
 @functools.cache
@@ -23,8 +25,8 @@ def library(definitions):
     """Return the kernels for some constants as a library."""
     path = Path(_FOLDER.name) / f"{abs(hash(definitions))}.so"
     macros = [f"-D{macro}" for macro in definitions.macros()]
-    command = [COMPILER, "-std=c++20", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-w", *macros]
-    subprocess.run([*command, f"-I{folder()}", f"-I{_HERE}", str(_HERE / "launch.cpp"), "-o", str(path)], check=True)
+    command = [*COMMAND, *macros, f"-I{folder()}", f"-I{_HERE}", str(_HERE / "launch.cpp"), "-o", str(path)]
+    subprocess.run(command, check=True)
     loaded = ctypes.CDLL(str(path))
     loaded.size_of.restype = ctypes.c_size_t
     return loaded

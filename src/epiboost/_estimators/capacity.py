@@ -60,7 +60,7 @@ def count_rows(data: Dataset) -> float:
 
 def _may_be_leaf_wise(engine: Engine, data: Dataset, recipe: Recipe) -> bool:
     capabilities = engine.capabilities
-    if recipe.max_leaves != AUTO or "max_leaves" in capabilities.unsupported or not capabilities.chooses_leaf_wise:
+    if recipe.max_leaves != AUTO or "max_leaves" in capabilities.unsupported:
         return False
     return bool(data.X.shape[1] * max(data.n_classes, 2) <= _MAX_WIDTH)
 

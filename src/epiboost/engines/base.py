@@ -48,8 +48,6 @@ class Capabilities:
         dense arrays, and large ones are refused.
     variance : bool
         Whether members of a regression predict a variance; otherwise their forest has the family "mean".
-    chooses_leaf_wise : bool
-        Whether trees whose size is chosen for the table may be leaf-wise.
     device : bool
         Whether the engine is called with ``device`` too, and its forest is a `DeviceForest`.
     distributions : bool
@@ -74,7 +72,6 @@ class Capabilities:
     class_offset: bool = False
     sparse: bool = False
     variance: bool = True
-    chooses_leaf_wise: bool = True
     device: bool = False
     distributions: bool = True
     compiled_families: bool = False

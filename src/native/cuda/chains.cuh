@@ -27,6 +27,7 @@ constexpr int planes = packs ? 2 : lanes;                 // of a histogram: arr
 constexpr int columns_at_once = EPIBOOST_COLUMNS;         // whose histograms one block sums
 constexpr bool counts_squares = EPIBOOST_COUNTS_SQUARES;  // whether scores or their noise need the sums of squared gradients
 constexpr bool is_monotone = EPIBOOST_MONOTONE;           // whether a chain has monotone constraints
+constexpr bool is_leaf_wise = EPIBOOST_LEAF_WISE;         // whether trees grow leaf by leaf, and not level by level
 constexpr int sum_lanes = lanes + (is_monotone ? 1 : 0);  // of the sums of a leaf: noise in the gradients of the first output last
 
 // Factors of one tree, which the host computes.
@@ -123,6 +124,8 @@ struct Member {
     int32_t least_weight;  // of a leaf, in integer weights; 0 for any
 };
 
+struct Growth;  // of leaf-wise trees, see leafwise/growth.cuh
+
 // What all chains of a launch share.
 struct Chains {
     const Member* members;
@@ -138,6 +141,13 @@ struct Chains {
     int32_t given;  // number of trees that are not grown
     int32_t sum_copies;  // of the leaf sums in shared memory; 0 if they do not fit
     int32_t group_words;
+    const Growth* growths;  // one per chain; null for symmetric trees
+    int32_t leaves;  // of a leaf-wise tree
+    int32_t tile_rows;  // that a block of a leaf-wise tree sums at least, if others can take the rest
 };
+
+// Leaves and splits of a tree.
+inline int leaves_of(const Chains& chains) { return is_leaf_wise ? chains.leaves : 1 << chains.depth; }
+inline int splits_of(const Chains& chains) { return is_leaf_wise ? chains.leaves - 1 : chains.depth; }
 
 }  // namespace epiboost::cuda

@@ -44,7 +44,7 @@ EPIBOOST_KERNEL evaluate_rows(const epiboost::cuda::Chains chains) {
         for (int k = 0; k < outputs; ++k) {
             float& score = member.evaluation_scores[k * stride + row];
             if (step.factor != 1.0f) score *= step.factor;
-            score += member.leaf_steps[(k << chains.depth) + leaf];
+            score += member.leaf_steps[k * leaves_of(chains) + leaf];
         }
         losses[threadIdx.x] = row_loss(member, step.decay_after, row);
     }

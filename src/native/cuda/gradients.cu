@@ -6,6 +6,7 @@
 #include "core/objective.hpp"
 #include "cuda/chains.cuh"
 #include "cuda/device.cuh"
+#include "cuda/leafwise/growth.cuh"
 #include "training/leave_one_out_row.hpp"
 
 namespace epiboost::cuda {
@@ -44,7 +45,7 @@ inline float follow_order(const Member& member, const Step& step, int leaf, int 
 // Adds the values of the previous tree to the scores of a row. `step` is that of the previous tree.
 inline void update_row(const Chains& chains, const Member& member, const Step& step, bool trained_on_rows, std::size_t row) {
     const int leaf = member.leaf[row];
-    const int leaves = 1 << chains.depth;
+    const int leaves = leaves_of(chains);
     const float raw = member.scores[row];
     if (member.leave_one_out) {
         const float previous = member.leave_one_out[row];
@@ -173,7 +174,11 @@ void row_gradients(const Member& member, const Step& step, const NoiseKey* keys,
 
 // What one tree leaves for the next begins anew.
 inline void reset_tree(const Chains& chains, const Member& member) {
-    for (int level = static_cast<int>(threadIdx.x); level < chains.depth; level += blockDim.x) member.best[level] = 0;
+    if constexpr (is_leaf_wise) {
+        reset_growth(chains, chains.growths[blockIdx.y]);
+    } else {
+        for (int level = static_cast<int>(threadIdx.x); level < chains.depth; level += blockDim.x) member.best[level] = 0;
+    }
     for (int k = static_cast<int>(threadIdx.x); k < outputs; k += blockDim.x) member.squares[k] = 0;
     if (threadIdx.x == 0) *member.drawn = 0;
 }

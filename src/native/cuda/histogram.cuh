@@ -42,6 +42,14 @@ inline void add_in_halves(std::uint32_t* lower, std::uint32_t* upper, std::uint3
     if (carried != 0) atomicAdd(upper, carried);
 }
 
+// Adds the packed integers of one row to a cell.
+inline void add_packed(std::uint32_t integers, int cells, std::uint32_t* cell) {
+    const std::int32_t first = static_cast<std::int8_t>(integers & 255u);
+    const std::int32_t second = static_cast<std::int8_t>(integers >> 8 & 255u);
+    const std::int32_t low = second * 65536 + static_cast<std::int32_t>(integers >> 16);
+    add_in_halves(cell, cell + cells, static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(first * 256 + (low < 0 ? -1 : 0)));
+}
+
 // Four rows of the sample.
 struct FourRows {
     std::uint32_t integers[packs ? 4 : (outputs <= 4 ? outputs : 1)];
@@ -60,10 +68,7 @@ struct FourRows {
     // Adds row i to the cell of a leaf's histogram.
     void add(const Member& member, std::size_t row, unsigned i, int cells, std::uint32_t* cell) const {
         if constexpr (packs) {
-            const std::int32_t first = static_cast<std::int8_t>(integers[i] & 255u);
-            const std::int32_t second = static_cast<std::int8_t>(integers[i] >> 8 & 255u);
-            const std::int32_t low = second * 65536 + static_cast<std::int32_t>(integers[i] >> 16);
-            add_in_halves(cell, cell + cells, static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(first * 256 + (low < 0 ? -1 : 0)));
+            add_packed(integers[i], cells, cell);
         } else {
             for (int k = 0; k < outputs; ++k) {
                 std::int32_t gradient;

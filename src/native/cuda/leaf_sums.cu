@@ -7,19 +7,30 @@
 #include "cuda/device.cuh"
 #include "cuda/gradients.cu"
 #include "cuda/histogram.cuh"
+#include "cuda/leafwise/tree.cuh"
 #include "cuda/splits.cuh"
 #include "training/leaf_step.hpp"
 #include "training/rounding.hpp"
 
 namespace epiboost::cuda {
 
-// The splits of a tree, in shared memory.
-struct TreeSplits {
+// The splits of a symmetric tree, in shared memory.
+struct LevelSplits {
     const std::uint8_t* column[max_depth];
     int threshold[max_depth];
 };
 
-inline void read_splits(const Chains& chains, const Member& member, int tree, const std::uint8_t* bins, std::size_t stride, TreeSplits& splits) {
+template <bool LeafWise>
+struct SplitsOf {
+    using Type = LevelSplits;
+};
+template <>
+struct SplitsOf<true> {
+    using Type = NodeSplits;
+};
+using TreeSplits = SplitsOf<is_leaf_wise>::Type;
+
+inline void read_splits(const Chains& chains, const Member& member, int tree, const std::uint8_t* bins, std::size_t stride, LevelSplits& splits) {
     for (int level = static_cast<int>(threadIdx.x); level < chains.depth; level += static_cast<int>(blockDim.x)) {
         const FoundSplit split = split_of(chains, member, tree, level);
         splits.column[level] = bins + split.feature * stride;
@@ -28,7 +39,7 @@ inline void read_splits(const Chains& chains, const Member& member, int tree, co
     __syncthreads();
 }
 
-inline int leaf_of(const TreeSplits& splits, int depth, std::size_t row) {
+inline int leaf_of(const LevelSplits& splits, int depth, std::size_t row) {
     int leaf = 0;
     for (int level = 0; level < depth; ++level) leaf |= splits.column[level][row] > splits.threshold[level] ? 1 << level : 0;
     return leaf;
@@ -79,7 +90,8 @@ constexpr StepBound bound_of(int output) {
 
 // The sum of a lane over the rows of a leaf.
 inline double leaf_sum(const Chains& chains, const Member& member, int tree, int leaf, int lane) {
-    const std::int64_t* sums = member.sums + (static_cast<std::size_t>(tree % 2) << chains.depth) * sum_lanes;
+    const auto of_tree = static_cast<std::size_t>(tree % 2);
+    const std::int64_t* sums = member.sums + (is_leaf_wise ? of_tree * chains.leaves : of_tree << chains.depth) * sum_lanes;
     return static_cast<double>(sums[leaf * sum_lanes + lane]) / static_cast<double>(lane_scale(member, tree, lane));
 }
 
@@ -92,7 +104,7 @@ inline float leaf_value(const Chains& chains, const Member& member, int tree, in
 
 // Computes leaf values from the sums; one block per chain. `ordered` are those of the first output if an order has changed them.
 inline void compute_values(const Chains& chains, const Member& member, int tree, const float* ordered) {
-    const int leaves = 1 << chains.depth;
+    const int leaves = is_leaf_wise ? chains.leaves : 1 << chains.depth;
     const Step step = member.steps[tree];
     __shared__ bool own_values;
     if (threadIdx.x == 0) own_values = true;
@@ -116,7 +128,7 @@ inline void compute_values(const Chains& chains, const Member& member, int tree,
     }
     __syncthreads();
     if (threadIdx.x == 0) *member.own_values = own_values ? 1 : 0;
-    if (tree < chains.given) return;
+    if (is_leaf_wise || tree < chains.given) return;
     for (int level = static_cast<int>(threadIdx.x); level < chains.depth; level += static_cast<int>(blockDim.x)) {
         const FoundSplit split = unpack_split(member.best[level]);
         member.feature[tree * chains.depth + level] = static_cast<std::uint16_t>(split.feature);
@@ -132,7 +144,7 @@ EPIBOOST_KERNEL __launch_bounds__(256, EPIBOOST_ROW_BLOCKS) sum_leaves(const epi
     using namespace epiboost::cuda;
     const Member member = chains.members[blockIdx.y];
     const int tree = *chains.current;
-    const int leaves = 1 << chains.depth;
+    const int leaves = is_leaf_wise ? chains.leaves : 1 << chains.depth;
     const int size = leaves * sum_lanes;
     std::int64_t* sums = member.sums + static_cast<std::size_t>(tree % 2) * size;
     if (blockIdx.x == 0) {  // those of the next tree

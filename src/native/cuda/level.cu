@@ -11,6 +11,7 @@
 #include "cuda/histogram.cuh"
 #include "cuda/scores.cuh"
 #include "cuda/splits.cuh"
+#include "cuda/tiles.cuh"
 
 namespace epiboost::cuda {
 
@@ -73,23 +74,6 @@ inline void read_comparisons(const LevelBlock& block, std::uint8_t* right_is_lig
     for (int leaf = static_cast<int>(threadIdx.x); leaf < 1 << (block.level - 1); leaf += static_cast<int>(blockDim.x)) {
         right_is_lighter[leaf] = best == 0 ? 1 : found[leaf];
     }
-}
-
-// Adds a block's histograms to those that the tiles of a column share.
-inline void flush(const std::uint32_t* own, std::uint32_t* shared, std::size_t size, int cells) {
-    for (std::size_t i = threadIdx.x; i < size; i += blockDim.x) {
-        if constexpr (packs) {
-            const std::size_t at = i / cells * 2 * cells + i % cells;
-            if (i < size / 2 && (own[at] | own[at + cells]) != 0) add_in_halves(shared + at, shared + at + cells, own[at], own[at + cells]);
-        } else if (own[i] != 0) {
-            atomicAdd(shared + i, own[i]);
-        }
-    }
-}
-
-// Takes the sums of all tiles and leaves zeros.
-inline void take(std::uint32_t* shared, std::uint32_t* own, std::size_t size) {
-    for (std::size_t i = threadIdx.x; i < size; i += blockDim.x) own[i] = atomicExch(shared + i, 0u);
 }
 
 }  // namespace epiboost::cuda

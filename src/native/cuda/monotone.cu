@@ -1,4 +1,4 @@
-// Leaf values in the order that monotone constraints ask for. The twin of training/monotone.hpp, with the same pairs in the same order.
+// Leaf values of symmetric trees in the order that monotone constraints ask for. The twin of training/monotone.hpp, with the same pairs in the same order.
 //
 // In a symmetric tree a leaf has at most one neighbour on each side along a column: their pairs are paths. Those of one column share
 // no leaf, so that threads project them side by side with the bits of one after the other.
@@ -6,6 +6,7 @@
 
 #include "cuda/chains.cuh"
 #include "cuda/device.cuh"
+#include "cuda/leaf_order.cuh"
 #include "cuda/leaf_sums.cu"
 #include "cuda/splits.cuh"
 #include "training/monotone_pair.hpp"
@@ -28,6 +29,8 @@ struct LeafOrder {
     std::uint8_t upper[max_depth][most_leaves];
     FoundSplit split[max_depth];
     int direction[max_depth];  // 0 for columns without one, and for columns of earlier levels
+
+    double* spare() { return push[0]; }
 };
 
 // The bins of a leaf in one column.
@@ -82,25 +85,6 @@ inline bool find_neighbours(LeafOrder& order, int depth, int leaf) {
     return has_upper;
 }
 
-// The largest number of all threads, which is not negative, in all of them.
-inline double largest_of_block(double own) {
-    __shared__ double largest;
-    const unsigned long long found = block_max(std::bit_cast<unsigned long long>(own));
-    if (threadIdx.x == 0) largest = std::bit_cast<double>(found);
-    __syncthreads();
-    const double all = largest;
-    __syncthreads();
-    return all;
-}
-
-inline bool any_of_block(bool own) { return largest_of_block(own ? 1.0 : 0.0) > 0.0; }
-
-// Calls `work` with each leaf of this thread.
-template <class Work>
-void for_each_leaf(int leaves, const Work& work) {
-    for (int leaf = static_cast<int>(threadIdx.x); leaf < leaves; leaf += static_cast<int>(blockDim.x)) work(leaf);
-}
-
 // Repeats `step(from, to, leaf)`, which writes what a leaf takes from its neighbours in one copy to the other, until nothing changes.
 // Returns the copy with the result.
 template <class Step>
@@ -114,7 +98,8 @@ int repeat_until_settled(int leaves, const Step& step) {
 }
 
 // Finds the sets of leaves that pairs connect, those that have been pushed or all. Returns the first leaf of each one's set.
-inline const int* connect(LeafOrder& order, int depth, bool pushed_alone) {
+inline const int* connect(LeafOrder& order, const Chains& chains, bool pushed_alone) {
+    const int depth = chains.depth;
     const int leaves = 1 << depth;
     for_each_leaf(leaves, [&](int leaf) { order.set[0][leaf] = leaf; });
     const int copy = repeat_until_settled(leaves, [&](int from, int to, int leaf) {
@@ -131,17 +116,9 @@ inline const int* connect(LeafOrder& order, int depth, bool pushed_alone) {
     return order.set[copy];
 }
 
-// The sum of numbers over the set of a leaf, in the order of the leaves.
-inline double sum_of_set(const int* set, const double* numbers, int leaves, int leaf) {
-    double sum = 0.0;
-    for (int other = 0; other < leaves; ++other) {
-        if (set[other] == set[leaf]) sum += numbers[other];
-    }
-    return sum;
-}
-
 // One sweep of Dykstra's algorithm over all pairs; returns the largest movement.
-inline double sweep(LeafOrder& order, int depth) {
+inline double sweep(LeafOrder& order, const Chains& chains) {
+    const int depth = chains.depth;
     double movement = 0.0;
     for (int level = 0; level < depth; ++level) {
         const int direction = order.direction[level];
@@ -162,7 +139,8 @@ inline double sweep(LeafOrder& order, int depth) {
 }
 
 // Closes what rounding has left between values: the mean of the largest one below each leaf, and of the smallest one above it.
-inline void close_gaps(LeafOrder& order, int depth) {
+inline void close_gaps(LeafOrder& order, const Chains& chains) {
+    const int depth = chains.depth;
     const int leaves = 1 << depth;
     double(&below)[2][most_leaves] = *reinterpret_cast<double(*)[2][most_leaves]>(order.push[0]);  // pushes are not needed any more
     double(&above)[2][most_leaves] = *reinterpret_cast<double(*)[2][most_leaves]>(order.push[2]);
@@ -197,65 +175,6 @@ inline bool find_order(const Chains& chains, const Member& member, int tree, Lea
     bool has_pairs = false;
     for_each_leaf(1 << chains.depth, [&](int leaf) { has_pairs = find_neighbours(order, chains.depth, leaf) || has_pairs; });
     return any_of_block(has_pairs);
-}
-
-// Orders the leaf values of the first output; a leaf without rows counts as one row. Noise is averaged over leaves that an order
-// connects.
-inline void order_values(const Chains& chains, const Member& member, int tree, LeafOrder& order) {
-    const int depth = chains.depth;
-    const int leaves = 1 << depth;
-    const bool has_noise = member.noise > 0.0f;
-    double own_largest = 0.0;
-    for_each_leaf(leaves, [&](int leaf) {
-        const double total = leaf_sum(chains, member, tree, leaf, outputs) + member.l2;
-        order.weight[leaf] = total < 1.0 ? 1.0 : total;
-        order.inverse[leaf] = 1.0 / order.weight[leaf];
-        order.ordered[leaf] = leaf_value(chains, member, tree, leaf, 0);
-        order.value[leaf] = order.ordered[leaf];
-        order.noise[leaf] = 0.0;
-        if (has_noise && total > 1e-20) {
-            const double part = -member.learning_rate * leaf_sum(chains, member, tree, leaf, lanes) / total;
-            order.value[leaf] -= part;
-            order.noise[leaf] = order.weight[leaf] * part;
-        }
-        const double size = magnitude(order.value[leaf]);
-        own_largest = size > own_largest ? size : own_largest;
-    });
-    const double largest = largest_of_block(own_largest);
-    const int* connected = connect(order, depth, false);
-    for_each_leaf(leaves, [&](int leaf) {
-        order.push[0][leaf] = sum_of_set(connected, order.noise, leaves, leaf) / sum_of_set(connected, order.weight, leaves, leaf);
-    });
-    __syncthreads();
-    for_each_leaf(leaves, [&](int leaf) {  // the mean noise of each leaf's set takes the place of its own
-        order.noise[leaf] = order.push[0][leaf];
-        order.push[0][leaf] = 0.0;
-    });
-    __syncthreads();
-    for (int number = 0; number < max_sweeps && sweep(order, depth) > min_movement * largest; ++number) continue;
-    const int* pushed = connect(order, depth, true);
-    close_gaps(order, depth);
-    __syncthreads();
-    for_each_leaf(leaves, [&](int leaf) {
-        const float before = order.ordered[leaf];
-        const auto after = static_cast<float>(order.value[leaf] + order.noise[leaf]);
-        order.ordered[leaf] = after;
-        if (!member.leaf_changes) return;
-        member.leaf_changes[leaf] = before;
-        member.leaf_changes[leaves + leaf] = after - before;
-        member.leaf_changes[2 * leaves + leaf] = static_cast<float>(order.weight[leaf] / sum_of_set(pushed, order.weight, leaves, leaf));
-    });
-    __syncthreads();
-}
-
-// What the leave-one-out scores see if no value is changed.
-inline void clear_changes(const Member& member, int leaves) {
-    if (!member.leaf_changes) return;
-    for_each_leaf(leaves, [&](int leaf) {
-        member.leaf_changes[leaf] = 0.0f;
-        member.leaf_changes[leaves + leaf] = 0.0f;
-        member.leaf_changes[2 * leaves + leaf] = 1.0f;
-    });
 }
 
 }  // namespace epiboost::cuda

@@ -56,6 +56,20 @@ inline float add_ordered_leaf(const SumsAt& left, const SumsAt& all, const Units
 
 constexpr float infinity = std::bit_cast<float>(0x7f800000u);
 
+// The same for any column; minus infinity, which is never chosen, where a side has some weight, but too little.
+inline float add_any_leaf(const Member& member, const SumsAt& left, const SumsAt& all, const Units& units, int direction, int threshold,
+                          float score) {
+    if (is_monotone && direction != 0) {
+        score = add_ordered_leaf(left, all, units, direction, threshold, score);
+    } else {
+        score = add_leaf(left, all, units, score);
+    }
+    const std::int32_t right_weight = all.weight() - left.weight();
+    const std::int32_t lighter = left.weight() < right_weight ? left.weight() : right_weight;
+    if (lighter > 0 && lighter < member.least_weight) score = -infinity;
+    return score;
+}
+
 // Adds leaves to the score of a threshold, in their order. A leaf without rows adds zero. `sums_of(leaf)` are the prefix sums of a
 // leaf, which are stored at `children` if that is not null.
 template <class SumsOf>
@@ -67,14 +81,7 @@ float add_leaves(const Member& member, const SumsOf& sums_of, const LeafTotalsOf
         const SumsAt left(sums, cells, threshold);
         const SumsAt all = totals.of(sums, leaf, cells, last);
         if (children) left.store(children + leaf * planes * cells);
-        if (is_monotone && direction != 0) {
-            score = add_ordered_leaf(left, all, units, direction, threshold, score);
-        } else {
-            score = add_leaf(left, all, units, score);
-        }
-        const std::int32_t right_weight = all.weight() - left.weight();
-        const std::int32_t lighter = left.weight() < right_weight ? left.weight() : right_weight;
-        if (lighter > 0 && lighter < member.least_weight) score = -infinity;  // never chosen
+        score = add_any_leaf(member, left, all, units, direction, threshold, score);
     }
     return score;
 }

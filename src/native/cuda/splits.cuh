@@ -1,4 +1,4 @@
-// The best split of a level, as one number: a larger one is better, so that a maximum over blocks finds it. Order of preference:
+// The best split of a level or of a leaf, as one number: a larger one is better, so that a maximum over blocks finds it. Order of preference:
 // score, then the lower feature, then the lower threshold. Zero stands for no split.
 #pragma once
 
@@ -11,6 +11,12 @@ inline std::uint64_t pack_split(float score, int feature, int threshold) {
     const std::uint32_t ordered = bits >> 31 ? ~bits : bits | 0x80000000u;
     const auto preference = static_cast<std::uint64_t>(65535 - feature) << 8 | static_cast<std::uint64_t>(255 - threshold);
     return static_cast<std::uint64_t>(ordered) << 24 | preference;
+}
+
+// The score of a split.
+inline float unpack_score(std::uint64_t best) {
+    const auto ordered = static_cast<std::uint32_t>(best >> 24);
+    return std::bit_cast<float>(ordered >> 31 ? ordered & 0x7fffffffu : ~ordered);
 }
 
 struct FoundSplit {

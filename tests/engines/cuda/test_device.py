@@ -1,7 +1,7 @@
 """The choice of a device, its errors, and models that a GPU has trained."""
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +12,7 @@ from epiboost._inputs.device_arrays import on_host
 from epiboost.engines.cuda import choice, device
 from epiboost.engines.cuda.device import DeviceError, NoDeviceError
 from epiboost.engines.native import training_on_device
+from epiboost.engines.native.training import train_here
 from epiboost.engines.registry import engine_named
 from tests.support import emulated_cupy
 from tests.support.durations import table_of_durations
@@ -194,12 +195,48 @@ class TestTraining:
         expected = EpiBoostRegressor(**{**SMALL, "n_estimators": 12}).fit(X, y)
         np.testing.assert_array_equal(model.forest_.leaf, expected.forest_.leaf)
 
-    def test_what_the_gpu_cannot_train_is_trained_on_the_cpu(self, emulated):
-        options = {**SMALL, "max_depth": None, "max_leaves": 5}
-        with pytest.warns(UserWarning, match="max_leaves are trained on the CPU"):
-            found = EpiBoostRegressor(device="cuda", **options).fit(X, y)
+    @pytest.mark.parametrize("options", [{}, {"monotonic_constraints": [1, 0, 0]}])
+    def test_leaf_wise_trees_are_trained_there_too(self, emulated, options):
+        options = {**SMALL, "max_depth": None, "max_leaves": 5, **options}
+        found = EpiBoostRegressor(device="cuda", **options).fit(X, y)
+        assert emulated
+        expected = EpiBoostRegressor(**options).fit(X, y)
+        for name in ("feature", "threshold", "parent", "leaf", "count"):
+            np.testing.assert_array_equal(getattr(found.forest_, name), getattr(expected.forest_, name))
+
+    def test_the_size_of_trees_is_the_one_that_the_cpu_chooses(self, monkeypatch):
+        trained = []
+
+        def train(tables, *arguments):
+            trained.extend(table.recipe.leaves for table in tables)
+            return train_here(tables, *arguments)
+
+        emulated_cupy.pretend_a_gpu(monkeypatch)
+        monkeypatch.setattr("epiboost.engines.cuda.training.train_on_gpu", train)
+        monkeypatch.setattr(training_on_device, "is_gpu_used", lambda name, **_: name != "cpu")
+        monkeypatch.setattr(training_on_device, "device_errors", lambda _: nullcontext())
+        monkeypatch.setattr("epiboost._boosting.capacity._MANY_ROWS", 0)  # leaf-wise trees are candidates
+        table = rng.integers(0, 4, (300, 3)).astype(float)
+        target = (table[:, 0] > 1) * (table[:, 1] > 1) * (table[:, 2] > 1) + rng.normal(scale=0.01, size=300)
+        options = {**SMALL, "max_depth": "auto", "out_of_fold": 3}
+        found, expected = (EpiBoostRegressor(device=name, **options).fit(table, target) for name in ("cuda", "cpu"))
+        assert found.capacity_ == expected.capacity_
+        assert found.capacity_.max_leaves == 64
+        assert set(trained) == {0, 64}
+        np.testing.assert_array_equal(found.forest_.leaf, expected.forest_.leaf)
+
+    def test_what_the_gpu_cannot_train_is_trained_on_the_cpu(self, emulated, monkeypatch):
+        monkeypatch.setattr("epiboost.engines.cuda.training.unsupported", lambda _: "max_depth")
+        with pytest.warns(UserWarning, match="max_depth are trained on the CPU"):
+            found = EpiBoostRegressor(device="cuda", **SMALL).fit(X, y)
         assert not emulated
-        np.testing.assert_array_equal(found.forest_.leaf, EpiBoostRegressor(**options).fit(X, y).forest_.leaf)
+        np.testing.assert_array_equal(found.forest_.leaf, EpiBoostRegressor(**SMALL).fit(X, y).forest_.leaf)
+
+    @pytest.mark.parametrize("leaves", [0, 31])
+    def test_auto_trains_leaf_wise_trees_on_the_cpu(self, leaves):
+        recipe = SimpleNamespace(trees=1_000, leaves=leaves)
+        table = SimpleNamespace(y=np.zeros(1_000_000), seeds=range(10), recipe=recipe)
+        assert training_on_device._pays(table) == (leaves == 0)
 
     def test_auto_trains_on_the_cpu_if_the_gpu_fails(self, emulated, monkeypatch):
         from epiboost.engines.cuda import training

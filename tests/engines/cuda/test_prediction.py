@@ -7,6 +7,7 @@ from epiboost import EpiBoostClassifier, EpiBoostRegressor
 from epiboost._inputs.device_arrays import is_on_device, on_host
 from epiboost.engines.cuda import device
 from tests.support import emulated_cupy
+from tests.support.emulated_gpu import COMPILER
 
 TREES, ROWS = 37, 700
 SIZES = [(1, None), (3, None), (6, None), (8, None), (None, 2), (None, 40), (5, 255)]
@@ -15,9 +16,7 @@ on_gpu = pytest.param(
     "gpu",
     marks=[pytest.mark.cuda, pytest.mark.skipif(not device.is_available(), reason="needs CuPy and an NVIDIA GPU")],
 )
-emulated = pytest.param(
-    "emulator", marks=pytest.mark.skipif(emulated_cupy.COMPILER is None, reason="needs a C++ compiler")
-)
+emulated = pytest.param("emulator", marks=pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler"))
 
 
 @pytest.fixture(params=[emulated, on_gpu])
@@ -164,7 +163,7 @@ def test_training_takes_arrays_on_a_gpu(gpu):
 
 
 def test_little_memory_makes_small_chunks_and_too_little_an_error(monkeypatch):
-    if emulated_cupy.COMPILER is None:
+    if COMPILER is None:
         pytest.skip("needs a C++ compiler")
     model, X = fitted()
     expected = model.forest_.predict(X)

@@ -1,6 +1,7 @@
 """Training on a GPU gives the bits of the native core. The kernels run on the processor here, in `EmulatedGpu`."""
 
 import ctypes
+import re
 from dataclasses import replace
 from functools import partial
 
@@ -9,9 +10,10 @@ import pytest
 
 from epiboost._progress import no_progress
 from epiboost.engines.cuda.device import DeviceError
+from epiboost.engines.cuda.sources import folder, text_of
 from epiboost.engines.cuda.training import train_on_gpu, unsupported
+from epiboost.engines.cuda.training.backend import Definitions
 from epiboost.engines.cuda.training.layout import structure
-from epiboost.engines.cuda.training.trainer import Definitions
 from epiboost.engines.native.training import train_here
 from epiboost.engines.rounds import Rounds
 from tests.support.chain_tables import CASES, SGLB, assert_same_bits, chain_table
@@ -154,13 +156,14 @@ class TestMemory:
 
 class TestUnsupported:
     def test_what_kernels_lack_is_refused_by_name(self):
-        table = chain_table(leaves=15)
-        assert unsupported(table) == "max_leaves"
-        with pytest.raises(ValueError, match="max_leaves"):
+        table = chain_table(depth=9)
+        assert unsupported(table) == "max_depth"
+        with pytest.raises(ValueError, match="max_depth"):
             train_on_gpu([table], 1, no_progress, backend=EmulatedGpu())
 
     def test_usual_recipes_are_supported(self):
         assert unsupported(chain_table(**SGLB)) is None
+        assert unsupported(chain_table(leaves=255, depth=255)) is None
 
 
 def test_the_list_of_tables_is_emptied():
@@ -182,6 +185,14 @@ def test_an_exception_of_the_progress_stops_training():
 
     with pytest.raises(KeyboardInterrupt):
         train_on_gpu([chain_table()], 1, interrupt, backend=EmulatedGpu())
+
+
+def test_kernels_take_from_the_standard_library_what_nvrtc_is_given():
+    (given,) = re.findall(r"namespace std {\n(.*?)}  // namespace std", text_of("core/standard.hpp"), re.DOTALL)
+    kernels = [path for path in (folder() / "cuda").rglob("*") if path.suffix in {".cu", ".cuh"}]
+    used = {name for path in kernels for name in re.findall(r"\bstd::(\w+)", path.read_text())}
+    assert used <= set(re.findall(r"\w+", given))
+    assert "uint32_t" in used
 
 
 @pytest.mark.parametrize("name", ["Chains", "Member", "Step", "TablePart"])

@@ -1,7 +1,7 @@
 // Runs CUDA kernels on the processor: the threads of a block are fibers, which switch where CUDA's threads wait for each other.
 //
-// Blocks run one after the other, and the threads of a block in ascending or descending order between two barriers: a missing barrier
-// shows as a difference between the two. Shared memory begins with garbage. Only what the kernels use is here.
+// Blocks run one after the other, and the threads of a block between two barriers, both in ascending or in descending order: a missing
+// barrier shows as a difference between the two. Shared memory begins with garbage. Only what the kernels use is here.
 #pragma once
 
 #define EPIBOOST_EMULATOR
@@ -19,6 +19,7 @@
 #define EPIBOOST_KERNEL static void
 #define __launch_bounds__(...)
 #define __shared__ static
+#define EXPORTED __attribute__((visibility("default")))
 
 namespace emulator {
 
@@ -130,7 +131,7 @@ inline void run_grid(Dimensions grid, unsigned threads, std::size_t shared_bytes
     m.shared.resize(shared_bytes);
     for (unsigned y = 0; y < grid.y; ++y) {
         for (unsigned x = 0; x < grid.x; ++x) {
-            m.block_index = {x, y};
+            m.block_index = {descending ? grid.x - 1 - x : x, y};
             run_block(threads, descending);
         }
     }
@@ -168,6 +169,16 @@ template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned distance) {
     const unsigned lane = threadIdx.x % emulator::lanes_per_warp;
     return __shfl_sync(mask, value, static_cast<int>(lane + distance < emulator::lanes_per_warp ? lane + distance : lane));
+}
+
+inline unsigned __ballot_sync(unsigned, bool set) {
+    auto* of_warp = emulator::machine.exchanged.data() + emulator::warp() * emulator::lanes_per_warp;
+    of_warp[threadIdx.x % emulator::lanes_per_warp] = set ? 1 : 0;
+    __syncwarp();
+    unsigned bits = 0;
+    for (unsigned lane = 0; lane < emulator::lanes_per_warp; ++lane) bits |= static_cast<unsigned>(of_warp[lane]) << lane;
+    __syncwarp();
+    return bits;
 }
 
 template <class T, class U>

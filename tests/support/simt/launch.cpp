@@ -15,8 +15,8 @@ Arguments copy_of(const void* bytes) {
 }  // namespace
 
 // Returns whether there is such a kernel.
-extern "C" int launch(const char* name, const void* arguments, int level, unsigned grid_x, unsigned grid_y, unsigned threads,
-                      std::size_t shared_bytes, int descending) {
+extern "C" EXPORTED int launch(const char* name, const void* arguments, int level, unsigned grid_x, unsigned grid_y, unsigned threads,
+                               std::size_t shared_bytes, int descending) {
     using epiboost::cuda::Chains;
     using epiboost::cuda::TablePart;
     const auto is = [&](const char* other) { return std::strcmp(name, other) == 0; };
@@ -24,7 +24,12 @@ extern "C" int launch(const char* name, const void* arguments, int level, unsign
         emulator::run_grid({grid_x, grid_y}, threads, shared_bytes, descending != 0, std::move(kernel));
         return 1;
     };
+#if EPIBOOST_LEAF_WISE
+    if (is("find_leaf_splits")) return run([=] { find_leaf_splits(copy_of<Chains>(arguments), level); });
+    if (is("divide_leaf")) return run([=] { divide_leaf(copy_of<Chains>(arguments), level); });
+#else
     if (is("find_split")) return run([=] { find_split(copy_of<Chains>(arguments), level); });
+#endif
     if (is("compute_gradients")) return run([=] { compute_gradients(copy_of<Chains>(arguments)); });
     if (is("prepare_sample")) return run([=] { prepare_sample(copy_of<Chains>(arguments)); });
     if (is("sum_leaves")) return run([=] { sum_leaves(copy_of<Chains>(arguments)); });
@@ -38,9 +43,11 @@ extern "C" int launch(const char* name, const void* arguments, int level, unsign
 }
 
 // Sizes of the structures, for a test of the host's layout of them.
-extern "C" std::size_t size_of(const char* name) {
+extern "C" EXPORTED std::size_t size_of(const char* name) {
     if (std::strcmp(name, "Chains") == 0) return sizeof(epiboost::cuda::Chains);
     if (std::strcmp(name, "Member") == 0) return sizeof(epiboost::cuda::Member);
     if (std::strcmp(name, "Step") == 0) return sizeof(epiboost::cuda::Step);
+    if (std::strcmp(name, "Node") == 0) return sizeof(epiboost::cuda::Node);
+    if (std::strcmp(name, "Growth") == 0) return sizeof(epiboost::cuda::Growth);
     return sizeof(epiboost::cuda::TablePart);
 }

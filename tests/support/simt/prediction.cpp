@@ -20,9 +20,9 @@ void run(void (*kernel)(Arguments...), void** given, unsigned grid_x, unsigned g
 
 }  // namespace
 
-#define EPIBOOST_LAUNCHER(kernel)                                                                                       \
-    extern "C" void launch_##kernel(void** given, unsigned x, unsigned y, unsigned threads, std::size_t shared_bytes) { \
-        run(kernel, given, x, y, threads, shared_bytes);                                                                \
+#define EPIBOOST_LAUNCHER(kernel)                                                                                                \
+    extern "C" EXPORTED void launch_##kernel(void** given, unsigned x, unsigned y, unsigned threads, std::size_t shared_bytes) { \
+        run(kernel, given, x, y, threads, shared_bytes);                                                                         \
     }
 
 #if defined(EPIBOOST_NUMBER)

@@ -43,7 +43,7 @@ class NativeEngine:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the engine can do; leaf-wise trees are trained on the processor, so none are chosen for ``"cuda"``."""
+        """What the engine can do."""
         return Capabilities(
             partitions="bins",
             cluster=True,
@@ -51,7 +51,6 @@ class NativeEngine:
             sparse=True,
             device=True,
             compiled_families=True,
-            chooses_leaf_wise=self.device != "cuda",
         )
 
     def fit(self, data: Dataset, specs: Sequence[MemberSpec], progress: Progress) -> NativeForest:

@@ -27,6 +27,8 @@ class Definitions:
         Whether scores or their noise need the sums of squared gradients.
     is_monotone : bool
         Whether a chain has monotone constraints.
+    is_leaf_wise : bool
+        Whether trees grow leaf by leaf.
     columns_at_once : int
         Columns whose histograms one block sums.
     level_blocks : int
@@ -38,6 +40,7 @@ class Definitions:
     score_lanes: int
     counts_squares: bool
     is_monotone: bool = False
+    is_leaf_wise: bool = False
     columns_at_once: int = 1
     level_blocks: int = 2
 
@@ -58,6 +61,7 @@ class Definitions:
             f"EPIBOOST_SCORE_LANES={self.score_lanes}",
             f"EPIBOOST_COUNTS_SQUARES={int(self.counts_squares)}",
             f"EPIBOOST_MONOTONE={int(self.is_monotone)}",
+            f"EPIBOOST_LEAF_WISE={int(self.is_leaf_wise)}",
             f"EPIBOOST_COLUMNS={self.columns_at_once}",
             f"EPIBOOST_LEVEL_BLOCKS={self.level_blocks}",
         )
@@ -97,7 +101,7 @@ class Launch:
     shared_bytes : int
         Dynamic shared memory per block.
     level : int or None
-        Second argument of the kernel, if it has one.
+        Second argument of the kernel, if it has one: the level, or a number of splits.
     """
 
     kernel: str

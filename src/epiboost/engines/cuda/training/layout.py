@@ -15,7 +15,7 @@ from epiboost.engines.cuda.sources import text_of
 Record: TypeAlias = Any
 """A NumPy record, which is passed to a kernel by value."""
 
-_FILES = ("cuda/chains.cuh", "cuda/table.cu")
+_FILES = ("cuda/chains.cuh", "cuda/leafwise/growth.cuh", "cuda/table.cu")
 _FIELD = re.compile(r"^ +(?:const )?(\w+)(\*?) (\w+);", re.MULTILINE)
 _TYPES = {
     "double": "f8",

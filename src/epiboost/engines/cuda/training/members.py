@@ -10,7 +10,7 @@ from epiboost._typing import AnyArray, LibraryObject
 from epiboost.engines.cuda.training.arena import Arena
 from epiboost.engines.cuda.training.backend import Backend
 from epiboost.engines.cuda.training.layout import Record, record, structure
-from epiboost.engines.cuda.training.plan import BLOCK, Plan, Shape, padded
+from epiboost.engines.cuda.training.plan import BLOCK, Plan, padded
 from epiboost.engines.cuda.training.rows import (
     draw_limit,
     fixed_point,
@@ -20,9 +20,11 @@ from epiboost.engines.cuda.training.rows import (
     structure_share,
 )
 from epiboost.engines.cuda.training.samples import DeviceSample
+from epiboost.engines.cuda.training.shape import Shape
 from epiboost.engines.native.chain_recipe import ChainRecipe
 
-_NO_SPLIT = 255
+_NO_SPLIT = 255  # threshold: no bin is above it
+_NO_LEAF = 255  # parent of a split that is not made
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,8 @@ class Chain:
     sample : DeviceSample
     evaluation : DeviceSample or None
     steps : array of ``Step``
-    given : (feature, threshold, value) or None
-        The trees with which it begins.
+    given : (feature, threshold, parent, value) or None
+        The trees with which it begins, see `Trees`.
     """
 
     recipe: ChainRecipe
@@ -45,7 +47,7 @@ class Chain:
     sample: DeviceSample
     evaluation: DeviceSample | None
     steps: AnyArray
-    given: tuple[AnyArray, AnyArray, AnyArray] | None = None
+    given: tuple[AnyArray, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +56,31 @@ class DeviceTrees:
 
     Attributes
     ----------
-    feature, threshold, value : device arrays of shape (chains, trees, ...)
+    feature, threshold, parent, value : device arrays of shape (chains, trees, ...)
     """
 
     feature: LibraryObject
     threshold: LibraryObject
+    parent: LibraryObject
     value: LibraryObject
 
     @classmethod
     def of(cls, backend: Backend, shape: Shape, chains: Sequence[Chain]) -> Self:
         """Allocate the trees of chains; those that are given are there already."""
         size = (len(chains), shape.trees)
-        feature: AnyArray = np.zeros((*size, shape.depth), dtype=np.uint16)
-        threshold: AnyArray = np.full((*size, shape.depth), _NO_SPLIT, dtype=np.uint8)
+        feature: AnyArray = np.zeros((*size, shape.splits), dtype=np.uint16)
+        threshold: AnyArray = np.full((*size, shape.splits), _NO_SPLIT, dtype=np.uint8)
+        parent: AnyArray = np.full((*size, shape.splits if shape.max_leaves else 0), _NO_LEAF, dtype=np.uint8)
         value_shape = (*size, shape.leaves, shape.outputs)
         if not shape.given:
-            return cls(backend.put(feature), backend.put(threshold), backend.zeros(value_shape, np.float32))
-        value: AnyArray = np.zeros(value_shape, dtype=np.float32)
+            value = backend.zeros(value_shape, np.float32)
+            return cls(backend.put(feature), backend.put(threshold), backend.put(parent), value)
+        arrays = feature, threshold, parent, np.zeros(value_shape, dtype=np.float32)
         for number, chain in enumerate(chains):
             if chain.given is not None:
-                for own, given in zip((feature, threshold, value), chain.given, strict=True):
+                for own, given in zip(arrays, chain.given, strict=True):
                     own[number, : len(given)] = given
-        return cls(backend.put(feature), backend.put(threshold), backend.put(value))
+        return cls(*map(backend.put, arrays))
 
 
 @dataclass(slots=True)
@@ -116,6 +121,27 @@ class MemberBuilder:
         if chain.evaluation is not None:
             self._add_evaluation(chain.evaluation, evaluation, fields)
         return record("Member", **fields), evaluation
+
+    def build_growth(self, chain: Chain, trees: DeviceTrees, number: int) -> Record:
+        """Return the structure of the growing leaf-wise tree of a chain."""
+        shape, zeros = self.shape, self.arena.zeros
+        nodes, (stride, _) = 2 * shape.leaves - 1, sample_stride(chain)
+        fields = {
+            "nodes": zeros(nodes * structure("Node").itemsize, np.uint8),
+            "best": zeros(nodes, np.uint64),
+            "divided": zeros(shape.splits, np.int32),
+            "listed": zeros((2, stride), np.uint32),
+            "parent": self.backend.pointer(trees.parent[number]),
+        }
+        if chain.recipe.interactions:
+            fields["paths"] = zeros((nodes, shape.group_words), np.uint32)
+        if shape.keeps_sums:
+            fields["sums"] = zeros((chain.sample.columns, shape.splits, shape.planes, shape.cells), np.uint32)
+        if any(chain.recipe.monotone):
+            fields["boxes"] = zeros((shape.splits, shape.leaves, 2), np.int16)
+            fields["pairs"] = zeros((shape.most_pairs, 2), np.int16)
+            fields["push"] = zeros(shape.most_pairs, np.float64)
+        return record("Growth", **fields)
 
     def _constants(self, numbers: tuple[float, ...]) -> int:
         """Return the address of some constants."""
@@ -175,7 +201,7 @@ class MemberBuilder:
         }
         columns, leaf = chain.sample.columns, (shape.planes, shape.cells)
         if self.plan.row_tiles > 1:
-            arrays["histograms"] = zeros((columns, shape.leaves // 2, *leaf), np.uint32)
+            arrays["histograms"] = zeros((columns, shape.shared_leaves, *leaf), np.uint32)
         if self.plan.subtracts:
             arrays["parents"] = zeros((2, columns, max(shape.leaves // 4, 1), *leaf), np.uint32)
             arrays["right_is_lighter"] = zeros((2, columns, shape.leaves // 2), np.uint8)
@@ -211,11 +237,11 @@ def group_masks(recipe: ChainRecipe, columns: int, words: int) -> AnyArray:
     return masks
 
 
-def member_table(members: list[Record]) -> AnyArray:
-    """Return the structures of chains as an array."""
-    table = np.zeros(len(members), structure("Member"))
-    for position, member in enumerate(members):
-        table[position] = member
+def table_of(name: str, records: list[Record]) -> AnyArray:
+    """Return structures with a name as an array."""
+    table = np.zeros(len(records), structure(name))
+    for position, one in enumerate(records):
+        table[position] = one
     return table
 
 

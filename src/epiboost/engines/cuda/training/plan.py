@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from epiboost.engines.cuda.training.backend import Launch, Limits
+from epiboost.engines.cuda.training.shape import Shape
 
 BLOCK = 64  # arrays with one entry per row are padded to it, as in core/constants.hpp
 _WAVES = 8  # blocks of rows per multiprocessor
@@ -21,88 +22,9 @@ _MAX_COLUMNS = 2  # that a block takes
 _MIN_TILE_ROWS = 4096  # that one block sums into a histogram; with fewer, merging takes longer than summing
 _SUM_BYTES = 32 * 1024  # of shared memory for leaf sums
 _GLOBAL_BYTES = 1 << 28  # for histograms that do not fit shared memory
+_OPEN_LEAVES = 2  # of a leaf-wise tree, whose splits one block finds
+_DIVIDED_ROWS = 16  # per thread of a block that divides a leaf, if the leaf has all rows
 _STATIC_BYTES = 9 * 1024  # of shared memory that kernels have without being asked
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """Sizes of the largest chain.
-
-    Attributes
-    ----------
-    rows, columns, outputs, depth, trees : int
-    cells : int
-        Cells of a histogram: the bins of the column with the most, rounded up to a multiple of four.
-    sample_rows : int
-        Upper bound of the rows that choose the splits; 0 for all rows.
-    evaluation_rows : int
-    given : int
-        Number of trees that are there already.
-    group_words : int
-        32-bit words for the groups of interacting columns.
-    targets : int
-        Numbers per row in the target.
-    guards_variance, subsamples : bool
-    keeps_own_gradients : bool
-        Whether the variance guard needs gradients without weight and noise.
-    weighs_sample : bool
-        Whether drawn rows have weights of their own.
-    packs : bool
-        Whether a cell of a histogram is one word of 64 bits.
-    is_monotone : bool
-        Whether a chain has monotone constraints.
-    columns_at_once : int
-        Columns whose histograms one block sums.
-    """
-
-    rows: int
-    columns: int
-    outputs: int
-    depth: int
-    cells: int
-    trees: int
-    sample_rows: int = 0
-    evaluation_rows: int = 0
-    given: int = 0
-    group_words: int = 0
-    targets: int = 1
-    guards_variance: bool = False
-    keeps_own_gradients: bool = False
-    subsamples: bool = False
-    weighs_sample: bool = False
-    packs: bool = False
-    is_monotone: bool = False
-    columns_at_once: int = 1
-
-    @property
-    def leaves(self) -> int:
-        """Number of leaves of a tree."""
-        return 1 << self.depth
-
-    @property
-    def column_groups(self) -> int:
-        """Number of blocks that share the columns."""
-        return -(-self.columns // self.columns_at_once)
-
-    @property
-    def sum_lanes(self) -> int:
-        """Number of sums of a leaf: gradients, the weight, and noise that monotone constraints average."""
-        return self.outputs + 1 + self.is_monotone
-
-    @property
-    def planes(self) -> int:
-        """Number of 32-bit numbers in a cell of a histogram."""
-        return 2 if self.packs else self.outputs + 1
-
-    @property
-    def leaf_bytes(self) -> int:
-        """Bytes of the histogram of one leaf and one column."""
-        return self.planes * self.cells * 4
-
-    @property
-    def splitting_rows(self) -> int:
-        """Number of rows that choose the splits, at most."""
-        return self.sample_rows or self.rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +41,8 @@ class Plan:
         Whether of two sibling leaves only the lighter one is summed.
     row_tiles : int
         Blocks that share the rows of a column.
+    tile_rows : int
+        Rows that one of them sums at least, if a leaf-wise tree has fewer in a leaf.
     sum_copies : int
         Copies of the leaf sums in shared memory; 0 if they do not fit.
     global_blocks : int
@@ -132,6 +56,7 @@ class Plan:
     row_tiles: int
     sum_copies: int
     global_blocks: int
+    tile_rows: int = 0
 
     def global_bytes(self, shape: Shape) -> int:
         """Return the bytes of the histograms in global memory."""
@@ -149,8 +74,9 @@ def padded(rows: int) -> int:
 
 def plan_launches(shape: Shape, members: int, limits: Limits) -> Plan:
     """Return the launches of one tree of so many chains."""
-    available = limits.shared_bytes - _STATIC_BYTES - 4 * shape.outputs
-    fits = max(0, available) // shape.leaf_bytes
+    if shape.max_leaves:
+        return _plan_leafwise(shape, members, limits)
+    fits = _fitting_leaves(shape, limits)
     subtracts = fits >= max(shape.leaves // 4, 1)
     tiles = _row_tiles(shape, members, limits)
     blocks = tiles * (shape.column_groups + 1)  # one more moves rows to their new leaves
@@ -175,6 +101,36 @@ def plan_launches(shape: Shape, members: int, limits: Limits) -> Plan:
     )
 
 
+def _plan_leafwise(shape: Shape, members: int, limits: Limits) -> Plan:
+    """Return the launches of one leaf-wise tree: two for each split, see ``leafwise/growth.cuh``."""
+    tiles, copies = _row_tiles(shape, members, limits), _sum_copies(shape, limits)
+    blocks = tiles * shape.columns
+    global_blocks = 0 if _fitting_leaves(shape, limits) >= _OPEN_LEAVES else blocks * members
+    shared_bytes = 0 if global_blocks else _OPEN_LEAVES * shape.leaf_bytes
+    most = max(1, shape.splitting_rows // (limits.row_threads * _DIVIDED_ROWS))
+    row_blocks = min(most, -(-_WAVES * limits.processors // members))
+    growth = []
+    for split in range(shape.splits):
+        growth.append(Launch("find_leaf_splits", (blocks, members), limits.level_threads, shared_bytes, split))
+        growth.append(Launch("divide_leaf", (row_blocks, members), limits.row_threads, 0, split))
+    gradients, sample, *after = _row_launches(shape, members, limits, copies)
+    return Plan(
+        grown=(gradients, sample, *growth, *after),
+        given=(gradients, *after),
+        leaves_per_pass=_OPEN_LEAVES,
+        subtracts=False,
+        row_tiles=tiles,
+        sum_copies=copies,
+        global_blocks=global_blocks,
+        tile_rows=_MIN_TILE_ROWS,
+    )
+
+
+def _fitting_leaves(shape: Shape, limits: Limits) -> int:
+    """Return how many histograms of a leaf and a column fit the shared memory of a block."""
+    return max(0, limits.shared_bytes - _STATIC_BYTES - 4 * shape.outputs) // shape.leaf_bytes
+
+
 def is_crowded(shape: Shape, members: int, limits: Limits) -> bool:
     """Return whether blocks of one column each fill the device several times over."""
     return members * shape.columns > _CROWDED_WAVES * limits.processors
@@ -188,7 +144,7 @@ def columns_at_once(shape: Shape, members: int, limits: Limits) -> int:
     >>> columns_at_once(shape, 1, limits), columns_at_once(shape, 100, limits)
     (1, 2)
     """
-    if not is_crowded(shape, members, limits):
+    if shape.max_leaves or not is_crowded(shape, members, limits):
         return 1
     slots = max(shape.leaves // 4, 1) * shape.leaf_bytes
     fits = (limits.shared_bytes // _BLOCKS_AT_ONCE - _STATIC_BYTES) // slots
@@ -234,8 +190,14 @@ def member_bytes(shape: Shape) -> int:
     state = stride * (4 * shape.outputs * 2 + 1 + guard + (8 if shape.subsamples else 0))
     drawn = sample * shape.columns if shape.sample_rows else 0
     splitting = sample * ((4 if shape.packs else shape.outputs) + 2 + (4 if shape.weighs_sample else 0)) + drawn
-    trees = shape.trees * (3 * shape.depth + 4 * shape.leaves * shape.outputs + 20)
-    leaves = shape.leaves * 24 * lanes + shape.columns * shape.leaves * (shape.leaf_bytes + 1)
+    trees = shape.trees * ((4 if shape.max_leaves else 3) * shape.splits + 4 * shape.leaves * shape.outputs + 20)
+    leaves = shape.leaves * 24 * lanes
+    if shape.max_leaves:
+        kept = shape.splits * shape.keeps_sums + shape.shared_leaves
+        leaves += shape.leaves * (56 + 8 * shape.group_words) + shape.columns * kept * shape.leaf_bytes + 8 * sample
+        leaves += shape.is_monotone * (4 * shape.splits * shape.leaves + 12 * shape.most_pairs)
+    else:
+        leaves += shape.columns * shape.leaves * (shape.leaf_bytes + 1)
     evaluation = padded(shape.evaluation_rows) * (4 * shape.outputs + 1)
     return state + splitting + trees + leaves + evaluation
 
