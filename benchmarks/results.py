@@ -113,8 +113,8 @@ def page(results: Sequence[Result], repeats: int, growth: str) -> str:
 Written by `make bench`; the code is in `benchmarks/`. Every job runs all libraries one after the other in each round,
 on {THREADS} threads each, and compares medians of at least {repeats} rounds; job 11 has one. Trees have depth 6 where
 nothing else is said. Our times start from NumPy arrays of float64 and include binning; the datasets of the other
-libraries are built before timing starts. A ratio below one means that ours is faster; "required" is the ratio that we ask of
-ourselves. The rows of RMSE and likelihood say what a faster setting costs beside a slower one of ours.
+libraries are built before timing starts. A ratio below one means that ours is faster; "required" is the ratio that we
+ask of ourselves. The rows of RMSE and likelihood say what a faster setting costs beside a slower one of ours.
 
 {facts}
 
