@@ -9,6 +9,7 @@ from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._inputs.device_arrays import as_cupy, like, on_host
 from epiboost._inputs.number_tables import check_numbers
 from epiboost._inputs.schema import CheckedTable, ColumnSchema
+from epiboost._inputs.sparse_table import SparseTable
 from epiboost._inputs.table import check_feature_names, check_n_features, feature_names
 from epiboost._posterior.summary import Summary
 from epiboost._typing import AnyArray, Device, Floats, LibraryObject, Table
@@ -69,7 +70,7 @@ def summary_of(
     index: LibraryObject,
 ) -> Summary | None:
     """Return the summary that a forest computes of a table, on the GPU or the host; None if it cannot."""
-    if not isinstance(forest, DeviceForest):
+    if not isinstance(forest, DeviceForest) or isinstance(table, SparseTable):
         return None
     forest = forest.on(device)
     if forest.family == "normal":
@@ -77,11 +78,19 @@ def summary_of(
         if parts is None:
             return None
         mean, data, knowledge = parts
+        if isinstance(mean, np.ndarray) and not _are_finite(parts):
+            return None  # the posterior says what is wrong
         return Summary(mean if offset is None else mean + like(mean, offset), data, knowledge, index)
     if recalibration is not None or offset is not None:
         return None
     probabilities = forest.mean_probabilities(table, prefixes)
     return None if probabilities is None else Summary(probabilities, index=index)
+
+
+def _are_finite(arrays: Sequence[Floats]) -> bool:
+    """Return whether all numbers are finite; False also if their sum is not."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(sum(array.sum() for array in arrays)))
 
 
 def numbers_of(recalibration: Recalibration) -> Sequence[float]:

@@ -66,6 +66,8 @@ class FittedModel(FittedAttributes, UncertaintyModel):
 
     def _table_of(self, X: Table) -> LibraryObject:
         """Return a table as the schema reads it, where it is."""
+        if self.device == "cpu":
+            return self.schema_.transform(X)
         return X.values if isinstance(X, CheckedTable) else read_table(X, self.schema_, thread_count(self.n_jobs))
 
     def _summary_of(self, table: LibraryObject, index: LibraryObject, offset: Floats | None) -> Summary | None:

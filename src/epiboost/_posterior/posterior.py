@@ -20,6 +20,7 @@ The mixture of two distant members has two modes, and its interval contains both
 array([[-1.28,  5.28]])
 """
 
+import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -132,8 +133,10 @@ class Posterior(NumberMethods):
     @property
     def mean(self) -> Floats:
         """Mean of the mixture, shape (samples,), or average probabilities of a classifier, shape (samples, classes)."""
-        mean: Floats = self.member_means.mean(axis=0)
-        return mean
+        total: Floats = functools.reduce(
+            np.add, self.member_means
+        )  # in order: NumPy's sum of one row has other last bits
+        return total / self.n_members
 
     @property
     def member_means(self) -> Floats:

@@ -129,7 +129,7 @@ class LeafForest(Forest, Protocol):
 
 @runtime_checkable
 class DeviceForest(Forest, Protocol):
-    """A forest that can predict on a GPU."""
+    """A forest that can predict on a GPU, and summarise its members there or on the host."""
 
     def on(self, device: Device) -> "DeviceForest":
         """Return the forest that predicts on a device."""

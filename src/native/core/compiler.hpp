@@ -7,12 +7,10 @@
 #include <intrin.h>
 #define EPIBOOST_ALWAYS_INLINE __forceinline
 #define EPIBOOST_NOINLINE __declspec(noinline)
-#define EPIBOOST_UNROLL_16
 #define EPIBOOST_UNROLL_2
 #else
 #define EPIBOOST_ALWAYS_INLINE inline __attribute__((always_inline))
 #define EPIBOOST_NOINLINE __attribute__((noinline))
-#define EPIBOOST_UNROLL_16 _Pragma("GCC unroll 16")
 #define EPIBOOST_UNROLL_2 _Pragma("GCC unroll 2")
 #endif
 

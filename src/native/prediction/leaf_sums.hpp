@@ -66,7 +66,7 @@ inline void add_words(const std::int64_t* word, std::size_t leaves, std::size_t 
         float* sums = strip.sums.data() + b * block;
         add_in_units([&](std::size_t i) { return halves[i].first(); }, unit[0], sums);
         if (outputs < 2) continue;
-        add_in_units([&](std::size_t i) { return halves[i].second(); }, unit[1], sums + strip_rows);
+        add_in_units([&](std::size_t i) { return halves[i].second(); }, unit[1], sums + strip.stride());
     }
 }
 
@@ -107,7 +107,7 @@ inline void add_group(const std::int32_t* value, std::size_t leaves, std::size_t
         }
         for (std::size_t k = 0; k < lanes_at_once && first_output + k < outputs; ++k) {
             add_in_units([&](std::size_t i) { return integers[i][k]; }, unit[first_output + k],
-                         strip.sums.data() + (first_output + k) * strip_rows + b * block);
+                         strip.sums.data() + (first_output + k) * strip.stride() + b * block);
         }
     }
 }

@@ -47,7 +47,7 @@ void add_blocks(const HalfTable* table, std::size_t step, std::size_t trees, flo
     }
     const __m512i low_word = _mm512_set1_epi32(0xffff);
     const __m512 unit = _mm512_set1_ps(unit_of_batch);
-    float* sums = strip.sums.data() + output * strip_rows + first * block;
+    float* sums = strip.sums.data() + output * strip.stride() + first * block;
     for (int b = 0; b < Blocks; ++b) {
         for (int odd = 0; odd < 2; ++odd, sums += 32) {
             const __m512i even_upper = _mm512_srai_epi32(_mm512_slli_epi32(upper[b][odd], 16), 16);

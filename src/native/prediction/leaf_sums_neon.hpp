@@ -70,7 +70,7 @@ inline void add_32_rows(const ByteTable* table, std::size_t step, const std::uin
 // Adds the values of one output of some trees to its sums.
 inline void add_table_values(const ByteTable* table, std::size_t step, std::size_t trees, float unit, std::size_t output,
                              Strip& strip) {
-    float* sums = strip.sums.data() + output * strip_rows;
+    float* sums = strip.sums.data() + output * strip.stride();
     for (std::size_t row = 0; row < strip.blocks * block; row += 32) {
         add_32_rows(table, step, strip.leaves[0].of_row + row, trees, unit, sums + row);
     }

@@ -28,8 +28,23 @@ class MergedTrees {
     };
 
     explicit MergedTrees(const CompiledTrees& trees)
-        : trees_(trees), most_levels_(most_levels(trees)), word_(trees.outputs > 2 ? 0 : trees_per_batch * leaves()),
-          lanes_(trees.outputs > 2 ? trees_per_batch * leaves() : 0) {}
+        : trees_(trees), most_levels_(most_levels(trees)) {
+        if (has_tables(trees)) return;
+        if (trees.outputs > 2) {
+            lanes_.resize(trees_per_batch * leaves());
+        } else {
+            word_.resize(trees_per_batch * leaves());
+        }
+    }
+
+    // Whether the values of merged trees are tables: those of NEON have too few bits.
+    static bool has_tables([[maybe_unused]] const CompiledTrees& trees) {
+#if defined(__AVX512BW__)
+        return trees.uses_tables();
+#else
+        return false;
+#endif
+    }
 
     // Divides the levels that a strip needs among as few trees as possible; returns whether they are fewer than the batch has.
     bool merge(const CompiledTrees::TreeBatch& batch, const Strip& strip) {

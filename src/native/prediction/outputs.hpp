@@ -23,7 +23,8 @@ struct Rows {
 class ParameterOutput {
   public:
     ParameterOutput(double* parameters, std::size_t table_rows, std::size_t width, const Rows& rows)
-        : parameters_(parameters), table_rows_(table_rows), width_(width), rows_(rows), of_strip_(strip_rows * width) {}
+        : parameters_(parameters), table_rows_(table_rows), width_(width), rows_(rows),
+          of_strip_(std::min(strip_rows, rows.number.size()) * width) {}
 
     // Where the parameters of a strip go. Its rows are those from `first` on.
     double* space(std::size_t, std::size_t) { return of_strip_.data(); }

@@ -1,9 +1,12 @@
 #include "prediction/predictor.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/compiler.hpp"
@@ -18,9 +21,9 @@ constexpr std::size_t binned_at_once = 1024;   // rows that a thread bins
 constexpr std::size_t most_ordered = std::size_t{1} << 17;     // rows, and
 constexpr std::size_t most_binned = std::size_t{1} << 24;      // bytes of a chunk
 constexpr std::size_t most_in_cache = std::size_t{1} << 18;    // bytes of the bins of a thread's strips
-constexpr std::size_t most_summarized = std::size_t{1} << 24;  // bytes of the parameters that a thread keeps for summaries
+constexpr std::size_t most_kept = std::size_t{1} << 24;        // bytes of parameters and sums that a thread keeps
 constexpr std::size_t most_strips = 8;                         // at once: enough for a thread to find leaf values in the cache
-constexpr std::size_t most_work = std::size_t{1} << 28;        // rows times trees between two looks for an interrupt: 50 to 200 ms
+constexpr std::size_t most_work = std::size_t{1} << 28;        // rows times trees between two polls: 50 to 200 ms
 
 // Rows from which merging pays: what is left of the trees of fewer rows is not much less. Look-ups of AVX-512 are fast.
 #if defined(__AVX512BW__)
@@ -43,7 +46,8 @@ template <class Number>
 BinnedRows bin_chunk(const StridedTable<Number>& table, const std::vector<BorderIndex>& borders, const CompiledTrees& trees,
                      std::size_t first, std::size_t rows, int threads, const Poll& poll) {
     BinnedRows binned{rows, std::vector<std::uint8_t>(rows * trees.columns.size())};
-    parallel_for(rows, binned_at_once, threads, poll, [&](std::size_t begin, std::size_t end) {
+    const std::size_t share = padded(rows / static_cast<std::size_t>(std::max(threads, 1)) + 1);
+    parallel_for(rows, std::min(share, binned_at_once), threads, poll, [&](std::size_t begin, std::size_t end) {
         for (std::size_t from = begin; from < end; from += block) {  // block by block, so that rows stay in the cache
             for (std::size_t c = 0; c < trees.columns.size(); ++c) {
                 const std::size_t column = trees.columns[c];
@@ -71,7 +75,8 @@ void evaluate_member(const CompiledTrees& trees, std::size_t member, const Add& 
 // Moves the sums of a segment to the scores.
 void end_segment(const CompiledTrees& trees, std::size_t member, std::size_t segment, std::vector<float>& sums,
                  std::vector<double>& scores) {
-    const double decay = segment == 0 ? 0.0 : trees.segments[member * trees.segments_per_chain + segment].decay;
+    if (segment == 0) std::fill(scores.begin(), scores.end(), 0.0);  // of the member before
+    const double decay = trees.segments[member * trees.segments_per_chain + segment].decay;
     for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = decay * scores[i] + sums[i];
     std::fill(sums.begin(), sums.end(), 0.0f);
 }
@@ -82,6 +87,8 @@ void prefetch_values(const CompiledTrees& trees, std::size_t number) {
     const auto [first, count] = trees.batches[number];
     const auto all = [](const auto* begin, std::size_t values) {
         constexpr std::size_t line = 64;
+        constexpr std::size_t most = std::size_t{1} << 14;  // more would take the place of what is in use
+        if (values * sizeof *begin > most) return;
         const auto* bytes = reinterpret_cast<const char*>(begin);
         for (std::size_t byte = 0; byte < values * sizeof *begin; byte += line) prefetch(bytes + byte);
     };
@@ -95,26 +102,44 @@ void prefetch_values(const CompiledTrees& trees, std::size_t number) {
 
 // How rows are divided: among threads evenly, each into strips.
 struct Division {
-    bool merges;                 // trees for each strip
     bool orders;                 // rows, so that those of a strip are alike
+    bool merges;                 // trees for each strip
     std::size_t strip;           // rows
     std::size_t strips_at_once;  // that a thread evaluates together
 
     Division(const CompiledTrees& trees, std::size_t rows, int threads) {
+        orders = rows >= (trees.is_symmetric() ? min_merged_rows : min_needed_rows);
+        divide(trees, rows, threads);
+        if (orders && strip < min_needed_rows) {  // little is left out of the trees for each strip, but in little time
+            orders = false;
+            divide(trees, rows, threads);
+        }
+        merges = orders && trees.is_symmetric();
+    }
+
+  private:
+    void divide(const CompiledTrees& trees, std::size_t rows, int threads) {
         const auto parts_of = [](std::size_t count, std::size_t most) { return (count + most - 1) / most; };
-        const auto fit = [](std::size_t most, std::size_t of_strip) { return most / std::max<std::size_t>(of_strip, 1); };
-        merges = trees.is_symmetric() && rows >= min_merged_rows;
-        orders = merges || !trees.is_symmetric();
-        const std::size_t most_rows = orders ? strip_rows : strip_rows / 2;  // merging takes as long as some hundred rows
+        const auto fit = [](std::size_t most, std::size_t of_one) { return most / std::max<std::size_t>(of_one, 1); };
+        const std::size_t usual = orders ? strip_rows : strip_rows / 3;  // merging takes as long as some hundred rows
+        const std::size_t most_rows = std::clamp(fit(most_work, work_per_row(trees)) / block * block, 4 * block, usual);
+        const auto outputs = static_cast<std::size_t>(trees.outputs);
+        const std::size_t kept = trees.segments.size() * 2 * sizeof(double) + outputs * (sizeof(float) + sizeof(double));
         const auto workers = static_cast<std::size_t>(std::max(threads, 1));
         const std::size_t strips = parts_of(rows, most_rows);
-        const std::size_t all_trees = trees.split.size() / static_cast<std::size_t>(trees.splits);
-        strips_at_once = std::min({parts_of(strips, 2 * workers), most_strips, fit(most_in_cache, strip_rows * trees.columns.size()),
-                                   fit(most_summarized, strip_rows * trees.segments.size() * 2 * sizeof(double)),
-                                   fit(most_work, strip_rows * all_trees)});
+        strips_at_once = std::min({parts_of(strips, 2 * workers), most_strips, fit(most_in_cache, most_rows * trees.columns.size()),
+                                   fit(most_kept, most_rows * kept), fit(most_work, most_rows * work_per_row(trees))});
         strips_at_once = std::max<std::size_t>(strips_at_once, 1);
         const std::size_t tasks = parts_of(parts_of(strips, strips_at_once), workers) * workers;
         strip = parts_of(parts_of(rows, tasks * strips_at_once), block) * block;
+    }
+
+    // In units of a symmetric tree of at most two outputs.
+    static std::size_t work_per_row(const CompiledTrees& trees) {
+        const auto splits = static_cast<std::size_t>(trees.splits);
+        constexpr std::size_t splits_per_unit = 8;
+        const std::size_t leaf_wise = trees.is_symmetric() ? 0 : splits / splits_per_unit;
+        return trees.split.size() / splits * (1 + leaf_wise + static_cast<std::size_t>(trees.outputs) / lanes_at_once);
     }
 };
 
@@ -156,7 +181,7 @@ void predict_strips(const StridedTable<Number>& table, const std::vector<BorderI
                     std::size_t row = 0;
                     for (Strip& strip : strips) {
                         end_segment(trees, chains.first + i, segment, strip.sums, strip.scores);
-                        write_parameters(link, strip.scores.data(), strip_rows, strip.rows, output.space(member, row));
+                        write_parameters(link, strip.scores.data(), strip.stride(), strip.rows, output.space(member, row));
                         output.written(member, row, strip.rows);
                         row += strip.rows;
                     }

@@ -16,7 +16,7 @@ struct Cell {
     std::size_t rows() const { return end - begin; }
 };
 
-// Column whose conditions separate the most of a cell's rows. A cut in the middle decides half of them, whichever it is.
+// Column whose conditions separate the most of a cell's rows; a cut in its middle decides half of them for each part.
 std::size_t column_to_cut(const BinnedRows& binned, const std::vector<ColumnSplits>& splits, const std::uint32_t* row,
                           std::size_t count) {
     const std::size_t step = std::max<std::size_t>(count / sampled_rows, 1);
@@ -63,20 +63,25 @@ void cut(const std::uint8_t* bins, const std::uint32_t* from, std::size_t count,
 }  // namespace
 
 std::vector<ColumnSplits> count_splits(const CompiledTrees& trees) {
-    std::vector<ColumnSplits> splits(trees.columns.size());
-    for (std::size_t column = 0; column < splits.size(); ++column) splits[column] = {column, {}};
+    const auto is_made = [&](std::size_t i) { return trees.is_symmetric() || trees.parent[i] != no_leaf; };
+    std::vector<std::uint32_t> of_column(trees.columns.size());
+    for (std::size_t i = 0; i < trees.feature.size(); ++i) of_column[trees.feature[i]] += is_made(i);
+    std::vector<std::size_t> kept(trees.columns.size());
+    std::iota(kept.begin(), kept.end(), std::size_t{0});
+    std::stable_sort(kept.begin(), kept.end(), [&](std::size_t a, std::size_t b) { return of_column[a] > of_column[b]; });
+    kept.resize(std::min(kept.size(), most_columns));
+    std::vector<ColumnSplits> splits;
+    std::vector<std::size_t> place(trees.columns.size(), kept.size());
+    for (const std::size_t column : kept) {
+        place[column] = splits.size();
+        splits.push_back({column, {}});
+    }
     for (std::size_t i = 0; i < trees.feature.size(); ++i) {
         const std::size_t bin = static_cast<std::uint8_t>(trees.threshold[i]) ^ std::size_t{0x80};
-        const bool is_made = trees.is_symmetric() || trees.parent[i] != no_leaf;
-        if (is_made && bin < 255) ++splits[trees.feature[i]].below[bin + 1];
+        const std::size_t number = place[trees.feature[i]];
+        if (is_made(i) && number < splits.size() && bin < 255) ++splits[number].below[bin + 1];
     }
-    for (ColumnSplits& of_column : splits) {
-        std::partial_sum(of_column.below.begin(), of_column.below.end(), of_column.below.begin());
-    }
-    const std::size_t kept = std::min(splits.size(), most_columns);
-    std::partial_sort(splits.begin(), splits.begin() + static_cast<std::ptrdiff_t>(kept), splits.end(),
-                      [](const ColumnSplits& a, const ColumnSplits& b) { return a.below.back() > b.below.back(); });
-    splits.resize(kept);
+    for (ColumnSplits& counts : splits) std::partial_sum(counts.below.begin(), counts.below.end(), counts.below.begin());
     return splits;
 }
 
@@ -84,27 +89,27 @@ std::vector<std::uint32_t> order_rows(const BinnedRows& binned, const std::vecto
                                       int threads, const Poll& poll) {
     std::vector<std::uint32_t> rows(binned.rows);
     std::iota(rows.begin(), rows.end(), 0u);
-    std::vector<std::uint32_t> next(binned.rows);
+    std::vector<std::uint32_t> reordered(binned.rows);
     std::vector<Cell> cells{{0, binned.rows}};
     while (!splits.empty() && std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.rows() > strip; })) {
-        std::vector<Cell> parts(cells.size() * 2);
+        std::vector<Cell> halves(cells.size() * 2);
         parallel_for(cells.size(), 1, threads, poll, [&](std::size_t number, std::size_t) {
             const auto [begin, end] = cells[number];
             const std::size_t strips = (end - begin + strip - 1) / strip;
             const std::size_t left = strips > 1 ? strips / 2 * strip : end - begin;
             const std::size_t column = column_to_cut(binned, splits, rows.data() + begin, end - begin);
             if (strips > 1) {
-                cut(binned.column(column), rows.data() + begin, end - begin, left, next.data() + begin);
+                cut(binned.column(column), rows.data() + begin, end - begin, left, reordered.data() + begin);
             } else {
-                std::copy(rows.data() + begin, rows.data() + end, next.data() + begin);
+                std::copy(rows.data() + begin, rows.data() + end, reordered.data() + begin);
             }
-            parts[number * 2] = {begin, begin + left};
-            parts[number * 2 + 1] = {begin + left, end};
+            halves[number * 2] = {begin, begin + left};
+            halves[number * 2 + 1] = {begin + left, end};
         });
-        rows.swap(next);
+        rows.swap(reordered);
         cells.clear();
-        for (const Cell& part : parts) {
-            if (part.rows() > 0) cells.push_back(part);
+        for (const Cell& half : halves) {
+            if (half.rows() > 0) cells.push_back(half);
         }
     }
     return rows;

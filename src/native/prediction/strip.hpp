@@ -17,7 +17,7 @@
 
 namespace epiboost {
 
-constexpr std::size_t strip_blocks = 32;
+constexpr std::size_t strip_blocks = 48;
 constexpr std::size_t strip_rows = strip_blocks * block;
 constexpr std::size_t leaf_stride = strip_rows + block;  // between the leaves of two trees; caches dislike powers of two
 
@@ -64,9 +64,11 @@ struct Strip {
     std::size_t blocks;  // number of blocks in use
 
     Strip(const CompiledTrees& trees, std::size_t rows, std::span<Leaves> leaves)
-        : position(positions_in_block(trees.uses_tables())), bins(trees.columns.size() * strip_blocks), leaves(leaves),
-          sums(static_cast<std::size_t>(trees.outputs) * strip_rows), scores(sums.size()), sides(trees.conditions.size()),
-          columns(trees.columns.size()), rows(rows), blocks((rows + block - 1) / block) {}
+        : position(positions_in_block(trees.uses_tables())), bins(trees.columns.size() * (padded(rows) / block)),
+          leaves(leaves), sums(static_cast<std::size_t>(trees.outputs) * padded(rows)), scores(sums.size()),
+          sides(trees.conditions.size()), columns(trees.columns.size()), rows(rows), blocks(padded(rows) / block) {}
+
+    std::size_t stride() const { return blocks * block; }  // between the sums of two outputs
 
     // Takes the bins of the rows from the columns of a chunk.
     void fill(const CompiledTrees& trees, const BinnedRows& binned, const std::uint32_t* row) {

@@ -1,13 +1,17 @@
 """Summaries of an ensemble of Normals have the bits of its posterior, whose parameters they do not write."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 from epiboost import EpiBoostRegressor
+from epiboost._inputs import sparse_table
 
 ROWS = (1, 3, 4, 300, 5003)
-SETTINGS = {"n_members": 5, "n_estimators": 40, "random_state": 0, "n_jobs": 2}
+SETTINGS = {"n_members": 10, "n_estimators": 40, "random_state": 0, "n_jobs": 2}
 
 
 def numbers(rows, seed=0):
@@ -74,6 +78,35 @@ def test_with_an_offset():
     offset = np.arange(400) / 7
     fitted = EpiBoostRegressor(**SETTINGS).fit(X, np.nan_to_num(X[:, 0]) + offset, offset=offset)
     check(fitted, X, offset=offset)
+
+
+def test_of_sparse_tables_that_are_never_dense(monkeypatch):
+    X = np.nan_to_num(numbers(400))
+    fitted = EpiBoostRegressor(**SETTINGS).fit(scipy.sparse.csr_array(X), X[:, 0])
+    monkeypatch.setattr(sparse_table, "MAX_DENSE_BYTES", 40 * 4 * 8)
+    check(fitted, scipy.sparse.csr_array(X))
+
+
+def test_parameters_that_are_not_finite_are_an_error():
+    X = numbers(100)
+    fitted = EpiBoostRegressor(**SETTINGS).fit(X, np.nan_to_num(X[:, 0]))
+    leaf = fitted.forest_.leaf.copy()
+    leaf[0] = 3e38
+    fitted.forest_ = replace(fitted.forest_, leaf=leaf, _predictors={})
+    for predict in (fitted.predict, fitted.predict_uncertainty):
+        with pytest.raises(ValueError, match="parameters must be finite"):
+            predict(X)
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+def test_a_row_has_the_mean_that_it_has_in_a_table(model, rows):
+    X = numbers(300, seed=4)
+    expected = model.predict(X)
+    posterior = model.predict_posterior(X).mean
+    for first in range(0, 70, rows):
+        some = slice(first, first + rows)
+        np.testing.assert_array_equal(model.predict(X[some]), expected[some])
+        np.testing.assert_array_equal(model.predict_posterior(X[some]).mean, posterior[some])
 
 
 def test_families_other_than_the_normal_have_none():

@@ -137,3 +137,15 @@ class TestLargeTables:
         forest = model.fit(np.zeros((20, 2)), np.arange(20.0)).forest_
         table = np.random.default_rng(0).normal(size=(3000, 2))
         np.testing.assert_array_equal(forest.predict(table)[:, :1], forest.predict(table[:1]))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 300])
+@pytest.mark.usefixtures("core")
+def test_scores_that_overflow_stay_with_their_member(rows):
+    forest, X = forest_of(3, 0)
+    leaf = forest.leaf.copy()
+    leaf[0] = 3e38
+    broken = replace(forest, leaf=leaf, _predictors={})
+    predicted = broken.predict(X[:rows], prefixes=(5, TREES))
+    assert not np.isfinite(predicted[:2]).all()
+    np.testing.assert_array_equal(predicted[2:], forest.predict(X[:rows], prefixes=(5, TREES))[2:])

@@ -14,6 +14,7 @@ from epiboost._boosting.truncation import check_prefixes
 from epiboost._display import short_repr
 from epiboost._encoding.binned import BinnedEncoding
 from epiboost._encoding.encoding import Encoding
+from epiboost._inputs.device_arrays import is_on_device
 from epiboost._native import Predictor, native
 from epiboost._threads import shared_threads
 from epiboost._typing import AnyArray, Bytes, Device, Family, Floats, LibraryObject
@@ -142,7 +143,9 @@ class NativeForest:
         if self.encoding is None:
             settings = None if recalibration is None else Recalibration(*recalibration)
             summary = self._on_device.normal_summary(self, prefixes, table, settings)
-            return self._summary_on_host(table, prefixes, recalibration) if summary is None else summary
+            if summary is not None or is_on_device(table):
+                return summary
+            return self._summary_on_host(table, prefixes, recalibration)
         if self.device != "cpu":
             return None
         encoded, unseen = self.binned(table)
