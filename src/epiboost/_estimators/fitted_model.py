@@ -107,7 +107,7 @@ class FittedModel(FittedAttributes, UncertaintyModel):
             return summary.uncertainty()
         table = on_host(table)
         recalibration = self._recalibration()
-        if recalibration is None or known is not None:
+        if recalibration is None or known is not None or self.forest_.family == "normal":
             posterior = self._posterior_of(table, index, known)
             with self._threads_for(posterior.parameters) as threads:
                 return posterior.uncertainty(n_jobs=threads)
