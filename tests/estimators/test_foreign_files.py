@@ -40,14 +40,20 @@ def test_a_loaded_model_keeps_its_number_of_threads(path, n_jobs):
     assert epiboost.load(forged(path, fitted(), put("parameters", "n_jobs", value=n_jobs))).n_jobs == n_jobs
 
 
-@pytest.mark.parametrize("n_members", [1001, 10**9])
-def test_too_many_virtual_members_are_refused_before_they_are_counted(path, virtual, n_members):
+@pytest.mark.parametrize(
+    ("n_members", "refusal"),
+    [
+        (1001, "n_members of ensemble='virtual' must be a whole number from 1 to 1000"),
+        (10**9, "n_members must be a whole number from 1 to 100000"),
+    ],
+)
+def test_too_many_virtual_members_are_refused_before_they_are_counted(path, virtual, n_members, refusal):
     forgeries = [
         put("parameters", "n_members", value=n_members),
-        put("parameters", "n_estimators", value=2**31 - 1),
-        put("capacity", "n_estimators", value=2**31 - 1),
+        put("parameters", "n_estimators", value=10**9),
+        put("capacity", "n_estimators", value=10**9),
     ]
-    with pytest.raises(ModelFileError, match="n_members of ensemble='virtual' must be a whole number from 1 to 1000"):
+    with pytest.raises(ModelFileError, match=refusal):
         epiboost.load(forged(path, virtual, *forgeries))
 
 

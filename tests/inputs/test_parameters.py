@@ -12,8 +12,8 @@ from tests.support.tables import LABELS, TARGETS, X, Y
     [
         ("max_depth", [0, 9, -1, 2.0, "6", None, True], "a whole number from 1 to 8"),
         ("max_bins", [1, 256, 0, 2.5, None, True], "a whole number from 2 to 255"),
-        ("n_members", [0, -1, 1.5, "3", None, True], "a whole number of at least 1"),
-        ("n_estimators", [0, -5, 10.0, "9", None, True], "a whole number of at least 1"),
+        ("n_members", [0, -1, 1.5, "3", None, True, 10**9], "a whole number from 1 to 100000"),
+        ("n_estimators", [0, -5, 10.0, "9", None, True, 10**10], "a whole number from 1 to "),
         ("learning_rate", [0, -0.1, 1.1, np.nan, np.inf, "fast", None, True, 1j], "a number above 0 and at most 1"),
         ("l2", [-1, np.nan, np.inf, "a", None, True], "a number of at least 0"),
         ("temperature", [-1, np.nan, np.inf, "hot", None, True], "a number of at least 0"),
