@@ -25,12 +25,17 @@ struct alignas(64) HalfTable {
     }
 };
 
-// The same as bytes, for NEON. The highest byte is signed.
+// The same as bytes, for AVX2 and NEON. The highest byte is signed, or with AVX2, which adds bytes without signs, the value has a bias.
 struct alignas(64) ByteTable {
+#if defined(__AVX2__)
+    static constexpr std::int32_t bias = std::int32_t{1} << (value_bits - 1);
+#else
+    static constexpr std::int32_t bias = 0;
+#endif
     std::uint8_t plane[3][max_table_leaves] = {};
 
     void set(std::size_t leaf, std::int32_t value) {
-        for (int p = 0; p < 3; ++p) plane[p][leaf] = static_cast<std::uint8_t>(value >> (8 * p));
+        for (int p = 0; p < 3; ++p) plane[p][leaf] = static_cast<std::uint8_t>((value + bias) >> (8 * p));
     }
 };
 
@@ -38,6 +43,10 @@ struct alignas(64) ByteTable {
 using LeafTable = HalfTable;
 constexpr bool has_leaf_tables = true;
 constexpr int max_table_outputs = max_outputs;
+#elif defined(__AVX2__)
+using LeafTable = ByteTable;
+constexpr bool has_leaf_tables = true;
+constexpr int max_table_outputs = 1;
 #elif defined(__aarch64__)  // MSVC does not define it, and uses the portable sums
 using LeafTable = ByteTable;
 constexpr bool has_leaf_tables = true;

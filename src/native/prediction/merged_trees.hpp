@@ -37,14 +37,8 @@ class MergedTrees {
         }
     }
 
-    // Whether the values of merged trees are tables: those of NEON have too few bits.
-    static bool has_tables([[maybe_unused]] const CompiledTrees& trees) {
-#if defined(__AVX512BW__)
-        return trees.uses_tables();
-#else
-        return false;
-#endif
-    }
+    // Trees whose values are tables of bytes are not merged: sums of their values have more bits.
+    static bool can_merge(const CompiledTrees& trees) { return trees.is_symmetric() && (!trees.uses_tables() || has_tables(trees)); }
 
     // Divides the levels that a strip needs among as few trees as possible; returns whether they are fewer than the batch has.
     bool merge(const CompiledTrees::TreeBatch& batch, const Strip& strip) {
@@ -89,6 +83,14 @@ class MergedTrees {
 #endif
 
   private:
+    static bool has_tables([[maybe_unused]] const CompiledTrees& trees) {
+#if defined(__AVX512BW__)
+        return trees.uses_tables();
+#else
+        return false;
+#endif
+    }
+
     struct alignas(sizeof(std::int32_t) * lanes_at_once) Lanes {
         std::int32_t value[lanes_at_once] = {};
 

@@ -108,13 +108,14 @@ struct Division {
     std::size_t strips_at_once;  // that a thread evaluates together
 
     Division(const CompiledTrees& trees, std::size_t rows, int threads) {
-        orders = rows >= (trees.is_symmetric() ? min_merged_rows : min_needed_rows);
+        const bool can_merge = MergedTrees::can_merge(trees);
+        orders = can_merge ? rows >= min_merged_rows : !trees.is_symmetric() && rows >= min_needed_rows;
         divide(trees, rows, threads);
         if (orders && strip < min_needed_rows) {  // little is left out of the trees for each strip, but in little time
             orders = false;
             divide(trees, rows, threads);
         }
-        merges = orders && trees.is_symmetric();
+        merges = orders && can_merge;
     }
 
   private:

@@ -32,6 +32,9 @@ inline Positions positions_in_block(bool uses_tables) {
 #if defined(__AVX512BW__)
         constexpr std::size_t remainder[] = {0, 2, 1, 3};
         if (uses_tables) position = row % 16 * 4 + remainder[row / 16];
+#elif defined(__AVX2__)
+        constexpr std::size_t remainder[] = {0, 2, 1, 3};
+        if (uses_tables) position = row / 32 * 32 + row % 8 * 4 + remainder[row / 8 % 4];
 #endif
         positions[row] = static_cast<std::uint8_t>(position);
     }

@@ -11,6 +11,7 @@
 #include "prediction/compiled_trees.hpp"
 #include "prediction/leaf_indices.hpp"
 #include "prediction/leaf_sums.hpp"
+#include "prediction/leaf_sums_avx2.hpp"
 #include "prediction/leaf_sums_avx512.hpp"
 #include "prediction/leaf_sums_neon.hpp"
 #include "prediction/merged_trees.hpp"
@@ -24,7 +25,7 @@ inline void add_batch(const CompiledTrees& trees, std::size_t number, Strip& str
     const auto outputs = static_cast<std::size_t>(trees.outputs);
     const float* unit = trees.unit.data() + number * outputs;
     find_leaf_indices(trees, batch, strip);
-#if defined(__AVX512BW__) || defined(__aarch64__)  // those that have leaf tables
+#if defined(__AVX2__) || defined(__aarch64__)  // those that have leaf tables
     if (trees.uses_tables()) {
         const LeafTable* table = trees.table.data() + batch.first * outputs;
         for (std::size_t k = 0; k < outputs; ++k) add_table_values(table + k, outputs, batch.trees, unit[k], k, strip);
