@@ -133,9 +133,8 @@ class Posterior(NumberMethods):
     @property
     def mean(self) -> Floats:
         """Mean of the mixture, shape (samples,), or average probabilities of a classifier, shape (samples, classes)."""
-        total: Floats = functools.reduce(
-            np.add, self.member_means
-        )  # in order: NumPy's sum of one row has other last bits
+        # In order: NumPy's sum of one row has other last bits.
+        total: Floats = functools.reduce(np.add, self.member_means)
         return total / self.n_members
 
     @property
