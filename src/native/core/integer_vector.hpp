@@ -1,6 +1,8 @@
-// A vector of 32-bit integers that stays in registers. Compilers turn loops over so few numbers into scalar code.
+// A vector of integers that stays in registers. Compilers turn loops over so few numbers into scalar code.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8,25 +10,38 @@
 namespace epiboost {
 
 // `Count` is a power of two, or the sum of two: 12 are 8 and 4.
-template <int Count>
+template <class Integer, int Count>
 class IntegerVector {
 #if defined(__GNUC__) || defined(__clang__)
-    static constexpr int lanes_of(int count) { return count >= 16 ? 16 : count >= 8 ? 8 : 4; }
-    static constexpr int lanes = lanes_of(Count);
-    typedef std::int32_t Register __attribute__((vector_size(4 * lanes)));
+    static constexpr int most_lanes = 64 / sizeof(Integer);
+    static constexpr int lanes = std::min(most_lanes, static_cast<int>(std::bit_floor(static_cast<unsigned>(Count))));
+    typedef Integer Register __attribute__((vector_size(sizeof(Integer) * lanes)));
     Register register_ = {};
 #else
     static constexpr int lanes = Count;
-    std::int32_t register_[lanes] = {};
+    Integer register_[lanes] = {};
 #endif
-    static_assert(Count % 4 == 0);
+    static_assert(Count * sizeof(Integer) % 16 == 0, "the registers of every instruction set have 16 bytes or a multiple");
 
   public:
-    void load(const std::int32_t* from) {
+    void load(const Integer* from) {
         std::memcpy(&register_, from, sizeof register_);
         if constexpr (Count > lanes) rest_.load(from + lanes);
     }
-    void store(std::int32_t* to) const {
+    // Loads integers of half the width.
+    template <class Narrow>
+    void load_narrow(const Narrow* from) {
+#if defined(__GNUC__) || defined(__clang__)
+        typedef Narrow Half __attribute__((vector_size(sizeof(Narrow) * lanes)));
+        Half half;
+        std::memcpy(&half, from, sizeof half);
+        register_ = __builtin_convertvector(half, Register);
+#else
+        for (int k = 0; k < lanes; ++k) register_[k] = from[k];
+#endif
+        if constexpr (Count > lanes) rest_.load_narrow(from + lanes);
+    }
+    void store(Integer* to) const {
         std::memcpy(to, &register_, sizeof register_);
         if constexpr (Count > lanes) rest_.store(to + lanes);
     }
@@ -38,7 +53,7 @@ class IntegerVector {
 #endif
         if constexpr (Count > lanes) rest_.add(other.rest_);
     }
-    void add(const std::int32_t* values) {
+    void add(const Integer* values) {
         IntegerVector other;
         other.load(values);
         add(other);
@@ -52,7 +67,7 @@ class IntegerVector {
     };
     template <int Others>
     struct Rest<Others, true> {
-        using type = IntegerVector<Others>;
+        using type = IntegerVector<Integer, Others>;
     };
     typename Rest<Count - lanes, (Count > lanes)>::type rest_;
 };

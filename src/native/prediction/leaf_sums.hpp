@@ -75,7 +75,7 @@ template <std::size_t Leaves>
 inline void sum_group(const std::int32_t* __restrict value, std::size_t any_leaves, const std::uint8_t* leaf, std::size_t trees,
                       std::int32_t (*__restrict sums)[lanes_at_once]) {
     const std::size_t leaves = Leaves > 0 ? Leaves : any_leaves;
-    IntegerVector<static_cast<int>(lanes_at_once)> a, b, c, d, e, f, g, h;
+    IntegerVector<std::int32_t, static_cast<int>(lanes_at_once)> a, b, c, d, e, f, g, h;
     for (std::size_t tree = 0; tree < trees; ++tree, value += leaves * lanes_at_once, leaf += leaf_stride) {
         a.add(value + leaf[0] * lanes_at_once);
         b.add(value + leaf[1] * lanes_at_once);

@@ -75,23 +75,41 @@ class Chain {
     // Grows the trees from `first` to before `last`.
     void run(ThreadGroup group, int first, int last, TrainingMonitor& monitor, bool polls) {
         for (int tree = first; tree < last; ++tree) {
-            rescale_scores(group, tree);
-            const float* mean_scores = state_.leave_one_out.empty() ? state_.scores.data() : state_.leave_one_out.data();
-            gradients_.compute(group, tree, scores(tree), mean_scores);
-            group.barrier();
-            if (!is_given(tree)) grower_->prepare(group, tree, gradients_);
-            if (group.rank == 0) leaf_values_.set_scale(gradients_);
-            if (!(is_given(tree) ? restore(group, tree, monitor, polls) : grower_->grow(group, tree, monitor, polls))) return;
-            leaf_values_.sum(group, gradients_, splits(group, tree));
-            group.barrier();
-            update_scores(group, tree);
-            if (output_.evaluation != nullptr && context_.evaluation_table) evaluate(group, tree);
-            if (group.rank == 0) monitor.tree_done();
+            prepare(group, tree);
+            if (!grow(group, tree, false, monitor, polls)) return;
         }
     }
 
-  private:
+    // Whether a tree is there already.
     bool is_given(int tree) const { return tree < output_.given; }
+
+    // The root of the tree that has been prepared.
+    Root root() { return grower_->root(); }
+
+    // Computes the gradients for a tree.
+    void prepare(ThreadGroup group, int tree) {
+        rescale_scores(group, tree);
+        const float* mean_scores = state_.leave_one_out.empty() ? state_.scores.data() : state_.leave_one_out.data();
+        gradients_.compute(group, tree, scores(tree), mean_scores);
+        group.barrier();
+        if (!is_given(tree)) grower_->prepare(group, tree, gradients_);
+        if (group.rank == 0) leaf_values_.set_scale(gradients_);
+    }
+
+    // Grows that tree and adds it to the scores. Returns false if the caller wants to stop.
+    bool grow(ThreadGroup group, int tree, bool root_is_summed, TrainingMonitor& monitor, bool polls) {
+        const bool goes_on = is_given(tree) ? restore(group, tree, monitor, polls)
+                                            : grower_->grow(group, tree, root_is_summed, monitor, polls);
+        if (!goes_on) return false;
+        leaf_values_.sum(group, gradients_, splits(group, tree));
+        group.barrier();
+        update_scores(group, tree);
+        if (output_.evaluation != nullptr && context_.evaluation_table) evaluate(group, tree);
+        if (group.rank == 0) monitor.tree_done();
+        return true;
+    }
+
+  private:
 
     // Reads the splits of a given tree. Returns false if the caller wants to stop, as `grow`.
     bool restore(ThreadGroup group, int tree, TrainingMonitor& monitor, bool polls) {

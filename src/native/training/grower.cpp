@@ -15,8 +15,16 @@ class GrowerOfLayout final : public Grower {
 
     void prepare(ThreadGroup group, int tree, const Gradients& gradients) override { sample_.prepare(group, tree, gradients); }
 
-    bool grow(ThreadGroup group, int tree, TrainingMonitor& monitor, bool polls) override {
-        return grower_.grow(group, tree, sample_, monitor, polls);
+    Root root() override {
+        if constexpr (Layout::single_word) {
+            return {sample_.words(), grower_.root_histograms()};
+        } else {
+            return {};
+        }
+    }
+
+    bool grow(ThreadGroup group, int tree, bool root_is_summed, TrainingMonitor& monitor, bool polls) override {
+        return grower_.grow(group, tree, sample_, root_is_summed, monitor, polls);
     }
 
     const Splits& splits(ThreadGroup group) const override { return grower_.splits(group); }

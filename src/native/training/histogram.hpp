@@ -172,7 +172,7 @@ struct Lanes {
     using Word = std::int32_t;
     static constexpr bool single_word = false;
     static constexpr int vector_lanes = Count > 0 ? Count : 16;
-    using Vector = IntegerVector<vector_lanes>;
+    using Vector = IntegerVector<std::int32_t, vector_lanes>;
     static int words(int outputs) { return Count > 0 ? Count : (outputs + 16) / 16 * 16; }
 
     static void pack_block(const std::int32_t* gradient, int outputs, const std::int32_t* weight, Word* __restrict words) {

@@ -23,6 +23,8 @@ struct Fill {
     int sibling_slot;  // -1 without sibling
 };
 
+constexpr int root_slot = 0;
+
 template <class Layout>
 class LeafHistograms {
     using Word = typename Layout::Word;
@@ -42,8 +44,9 @@ class LeafHistograms {
         for (auto& joint : joint_) joint.resize(context.bundles.shared() * context.bundles.stride() * width_);
     }
 
-    // Histogram of a feature.
-    Word* of(int slot, std::size_t feature) { return at(slot) + offset(feature); }
+    // Histogram of a feature, and those of all features.
+    Word* of(int slot, std::size_t feature) { return of_slot(slot) + offset(feature); }
+    Word* of_slot(int slot) { return histograms_.get() + static_cast<std::size_t>(slot) * size_; }
 
     // Weight of a leaf's rows up to a threshold, and above it.
     struct Sides {
@@ -61,7 +64,7 @@ class LeafHistograms {
     template <class Rows>
     void sum(int rank, std::size_t number, const Fill& fill, const SplitSample<Layout>& sample, const Rows& rows,
              std::size_t count) {
-        Word* histogram = threads_ > 1 ? thread_histogram(rank, number) : at(fill.slot);
+        Word* histogram = threads_ > 1 ? thread_histogram(rank, number) : of_slot(fill.slot);
         std::fill(histogram, histogram + size_, Word{0});
         const Bundles& bundles = context_.bundles;
         const std::uint8_t* bins = sample.by_row() + bundles.shared();
@@ -95,7 +98,6 @@ class LeafHistograms {
     }
 
   private:
-    Word* at(int slot) { return histograms_.get() + static_cast<std::size_t>(slot) * size_; }
     std::size_t first_bundled() const { return context_.bundles.unbundled() * context_.stride * width_; }
     bool is_bundled(std::size_t feature) const { return context_.bundles.position(feature) >= context_.bundles.unbundled(); }
     std::size_t stride(std::size_t feature) const { return is_bundled(feature) ? bundled_stride_ : context_.stride; }

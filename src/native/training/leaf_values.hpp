@@ -10,6 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "core/aligned_words.hpp"
+#include "core/integer_vector.hpp"
+#include "core/interleave.hpp"
 #include "core/thread_group.hpp"
 #include "families/families.hpp"
 #include "training/context.hpp"
@@ -24,7 +27,8 @@ class LeafValues {
   public:
     LeafValues(const TrainingContext& context, int threads)
         : context_(context), outputs_(context.recipe.outputs), leaves_(context.recipe.leaf_count()),
-          leaf_(padded(context.table.rows)), sums_(threads, std::vector<std::int64_t>(copies * leaves_ * (outputs_ + 1))),
+          width_(outputs_ == 2 ? normal_width : outputs_ + 1), leaf_(padded(context.table.rows)),
+          sums_(threads, AlignedWords(copies * leaves_ * width_)),
           bounds_(outputs_, StepBound::none), scale_(outputs_ + 1), spare_bits_(spare_bits(context)) {
         with_family(context.recipe.objective, [&](auto family) {
             std::copy_n(family.step_bound, family.outputs, bounds_.begin());
@@ -52,8 +56,8 @@ class LeafValues {
 
     // Finds the leaves of this thread's rows and sums gradients and weights per leaf.
     void sum(ThreadGroup group, const Gradients& gradients, const Splits& splits) {
-        std::vector<std::int64_t>& sums = sums_[group.rank];
-        std::fill(sums.begin(), sums.end(), 0);
+        AlignedWords& sums = sums_[group.rank];
+        sums.fill_zeros(copies * leaves_ * width_);
         const std::size_t end = group.end(leaf_.size() / block);
         for (std::size_t b = group.begin(leaf_.size() / block); b < end; b += blocks_at_once) {
             const std::size_t blocks = std::min(blocks_at_once, end - b);
@@ -92,6 +96,7 @@ class LeafValues {
 
   private:
     static constexpr std::size_t copies = 4;  // of the sums: hides the latency of an addition, see add_block
+    static constexpr std::size_t normal_width = 4;  // one word that is not used, so that a leaf of two outputs is one vector
 
     // One row may be so heavy that 30 bits of its gradient leave none for others. There is room for more bits if there are not
     // too many rows.
@@ -109,10 +114,9 @@ class LeafValues {
     // Adds this thread's rows to its sums.
     template <class Integer>
     void add_rows(ThreadGroup group, const Gradients& gradients, std::int64_t* sums) const {
-        const int width = outputs_ + 1;
-        std::vector<Integer> fixed(static_cast<std::size_t>(width) * block);
+        std::vector<Integer> fixed(static_cast<std::size_t>(outputs_ + 1) * block);
         for (std::size_t b = group.begin(leaf_.size() / block); b < group.end(leaf_.size() / block); ++b) {
-            for (int k = 0; k < width; ++k) {
+            for (int k = 0; k <= outputs_; ++k) {
                 const float* __restrict values = (k < outputs_ ? gradients.of(k) : gradients.weight()) + b * block;
                 Integer* __restrict lane = fixed.data() + k * block;
                 const float scale = scale_[k];
@@ -126,22 +130,23 @@ class LeafValues {
     // copies of the sums, because many fall into the same leaf and would have to wait for each other's addition.
     template <class Integer>
     void add_block(const std::uint8_t* leaf, const Integer* __restrict fixed, std::int64_t* __restrict sums) const {
-        const std::size_t size = static_cast<std::size_t>(leaves_) * (outputs_ + 1);
-        if (outputs_ == 2) {  // the Normal, the most common case: no inner loop
+        const std::size_t size = leaves_ * width_;
+        if (outputs_ == 2) {  // the Normal, the most common case: one vector per row
+            Integer rows[block * normal_width];
+            interleave_three(fixed, rows);
             for (std::size_t i = 0; i < block; i += copies) {
                 for (std::size_t copy = 0; copy < copies; ++copy) {
-                    std::int64_t* sum = sums + copy * size + leaf[i + copy] * 3;
-                    sum[0] += fixed[i + copy];
-                    sum[1] += fixed[block + i + copy];
-                    sum[2] += fixed[2 * block + i + copy];
+                    std::int64_t* const sum = sums + copy * size + leaf[i + copy] * normal_width;
+                    IntegerVector<std::int64_t, normal_width> row;
+                    row.load_narrow(rows + (i + copy) * normal_width);
+                    row.add(sum);
+                    row.store(sum);
                 }
             }
             return;
         }
         for (int k = 0; k <= outputs_; ++k) {
-            for (std::size_t i = 0; i < block; ++i) {
-                sums[i % copies * size + leaf[i] * (outputs_ + 1) + k] += fixed[k * block + i];
-            }
+            for (std::size_t i = 0; i < block; ++i) sums[i % copies * size + leaf[i] * width_ + k] += fixed[k * block + i];
         }
     }
 
@@ -156,9 +161,8 @@ class LeafValues {
 
     double total(int leaf, int lane) const {
         std::int64_t sum = 0;
-        const std::size_t size = static_cast<std::size_t>(leaves_) * (outputs_ + 1);
-        for (const auto& of_thread : sums_) {
-            for (std::size_t copy = 0; copy < copies; ++copy) sum += of_thread[copy * size + leaf * (outputs_ + 1) + lane];
+        for (const AlignedWords& of_thread : sums_) {
+            for (std::size_t copy = 0; copy < copies; ++copy) sum += of_thread.data()[(copy * leaves_ + leaf) * width_ + lane];
         }
         return static_cast<double>(sum) / scale_[lane];
     }
@@ -166,8 +170,9 @@ class LeafValues {
     const TrainingContext& context_;
     int outputs_;
     int leaves_;
+    std::size_t width_;  // words per leaf: one per output and one for the weight
     std::vector<std::uint8_t> leaf_;
-    std::vector<std::vector<std::int64_t>> sums_;  // per thread: (copies, leaves, outputs + 1), weights last
+    std::vector<AlignedWords> sums_;  // per thread: (copies, leaves, width)
     std::vector<StepBound> bounds_;  // per output
     std::vector<float> scale_;
     int spare_bits_;

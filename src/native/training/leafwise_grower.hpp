@@ -35,8 +35,10 @@ class LeafwiseGrower {
 
     const Splits& splits(ThreadGroup group) const { return workers_[group.rank].splits; }
 
+    typename Layout::Word* root_histograms() { return histograms_.of_slot(root_slot); }
+
     // Returns false if the caller wants to stop; the same for all threads of the group.
-    bool grow(ThreadGroup group, int tree, SplitSample<Layout>& sample, TrainingMonitor& monitor, bool polls) {
+    bool grow(ThreadGroup group, int tree, SplitSample<Layout>& sample, bool root_is_summed, TrainingMonitor& monitor, bool polls) {
         Worker& worker = workers_[group.rank];
         const auto& share = sample.share(group.rank);
         worker.start(share.first, share.count, sample.weight());
@@ -48,8 +50,10 @@ class LeafwiseGrower {
             if (stop_) return false;
             if (split == 0) worker.scorer.start(sample, seed_, tree);
             if (split == 0) worker.columns.start(seed_, tree);
-            const auto list = worker.rows.rows_of(worker.fill.leaf);
-            histograms_.sum(group.rank, 0, worker.fill, sample, list.rows, list.count);
+            if (split > 0 || !root_is_summed) {
+                const auto list = worker.rows.rows_of(worker.fill.leaf);
+                histograms_.sum(group.rank, 0, worker.fill, sample, list.rows, list.count);
+            }
             group.barrier();
             score_features(group);
             group.barrier();
@@ -79,7 +83,7 @@ class LeafwiseGrower {
             std::fill(std::begin(splits.feature), std::end(splits.feature), std::uint16_t{0});
             std::fill(std::begin(splits.threshold), std::end(splits.threshold), std::uint8_t{255});  // no bin is above
             leaf[0] = {};
-            fill = {0, 0, -1};
+            fill = {0, root_slot, -1};
             opened = {0, -1};
             free_slots.clear();
             slots_used = 1;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -169,15 +170,24 @@ void refuse_small_leaves(const typename Layout::Word* histogram, int stride, int
     }
 }
 
-// Best of the thresholds of one feature, from `first` to before `end`.
+// An integer in the order of the scores; the lowest one for minus infinity and what is not a number. Unlike maxima of floats,
+// those of integers are vectorised by compilers.
+inline std::int32_t rank_of_score(float score) {
+    const auto bits = std::bit_cast<std::int32_t>(score + 0.0f);  // one zero, not two
+    const std::int32_t rank = bits ^ (bits >> 31 & 0x7fffffff);
+    return score > -std::numeric_limits<float>::infinity() ? rank : std::numeric_limits<std::int32_t>::min();
+}
+
+// Best of the thresholds of one feature, from `first` to before `end`: the lowest of equals.
 inline Split best_threshold(const float* scores, std::size_t feature, int first, int end) {
-    Split best;
-    for (int threshold = first; threshold < end; ++threshold) {
-        if (scores[threshold] > best.score) {
-            best = {scores[threshold], static_cast<std::uint16_t>(feature), static_cast<std::uint8_t>(threshold)};
-        }
-    }
-    return best;
+    std::int32_t rank[max_bins];
+    std::int32_t most = std::numeric_limits<std::int32_t>::min();
+    for (int b = first; b < end; ++b) rank[b] = rank_of_score(scores[b]);
+    for (int b = first; b < end; ++b) most = most < rank[b] ? rank[b] : most;
+    if (most == std::numeric_limits<std::int32_t>::min()) return {};
+    int best = first;
+    while (rank[best] != most) ++best;
+    return {scores[best], static_cast<std::uint16_t>(feature), static_cast<std::uint8_t>(best)};
 }
 
 }  // namespace epiboost

@@ -29,8 +29,10 @@ class SymmetricGrower {
 
     const Splits& splits(ThreadGroup group) const { return workers_[group.rank].splits; }
 
+    typename Layout::Word* root_histograms() { return histograms_.of_slot(root_slot); }
+
     // Returns false if the caller wants to stop; the same for all threads of the group.
-    bool grow(ThreadGroup group, int tree, SplitSample<Layout>& sample, TrainingMonitor& monitor, bool polls) {
+    bool grow(ThreadGroup group, int tree, SplitSample<Layout>& sample, bool root_is_summed, TrainingMonitor& monitor, bool polls) {
         Worker& worker = workers_[group.rank];
         const auto& share = sample.share(group.rank);
         worker.rows.start(share.first, share.count, sample.weight());
@@ -43,7 +45,7 @@ class SymmetricGrower {
             if (level == 0) worker.scorer.start(sample, seed_, tree);
             if (level == 0) worker.columns.start(seed_, tree);
             plan_level(worker, level);
-            fill_histograms(group, sample, level);
+            if (level > 0 || !root_is_summed) fill_histograms(group, sample, level);
             group.barrier();
             score_features(group, level);
             group.barrier();
@@ -77,9 +79,9 @@ class SymmetricGrower {
     void plan_level(Worker& worker, int level) {
         worker.fills.clear();
         if (level == 0) {
-            worker.slot[0] = 0;
+            worker.slot[0] = root_slot;
             worker.slots_used = 1;
-            worker.fills.push_back({0, 0, -1});
+            worker.fills.push_back({0, root_slot, -1});
             return;
         }
         const int half = 1 << (level - 1);

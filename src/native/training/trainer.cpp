@@ -20,6 +20,10 @@ constexpr std::size_t min_rows_per_thread = 2048;  // with fewer rows, threads w
 // several times the memory.
 constexpr std::size_t max_parallel_gradients = std::size_t{1} << 23;
 
+constexpr std::size_t max_side_by_side = 8;  // members whose words are the lanes of the widest vector
+
+std::size_t divide_up(std::size_t number, std::size_t by) { return (number + by - 1) / by; }
+
 // The trees to grow in one round, from `first` to before `last`.
 struct Round {
     int first;
@@ -88,21 +92,66 @@ ChainOutput output_of(const TreeArrays& trees, const ChainRecipe& recipe, std::s
             trees.given.trees};
 }
 
-// Trains members in parallel with one thread each. The calling thread polls the monitor until the last one is done.
+// Consecutive members that one thread trains side by side.
+struct Batch {
+    std::size_t first;
+    std::size_t count;
+};
+
+// Batches of members whose roots are summed together, as many as there are threads, or single members.
+std::vector<Batch> batches_of(std::span<const Member> members, int threads) {
+    std::vector<Batch> batches;
+    for (std::size_t first = 0, last = 0; first < members.size(); first = last) {
+        const Member& member = members[first];
+        while (last < members.size() && members[last].context == member.context) ++last;
+        const bool side_by_side = has_common_root(member.layout, *member.context);
+        const std::size_t most = side_by_side ? divide_up(last - first, static_cast<std::size_t>(threads)) : 1;
+        const std::size_t batches_needed = divide_up(last - first, std::min(most, max_side_by_side));
+        const std::size_t size = divide_up(last - first, batches_needed);
+        for (std::size_t i = first; i < last; i += size) batches.push_back({i, std::min(size, last - i)});
+    }
+    return batches;
+}
+
+// Trains members of one table on one thread, by turns: tree by tree, so that the histograms of their roots are summed together.
+void train_side_by_side(std::span<Member> members, std::size_t first, Round round, TrainingMonitor& monitor, bool polls,
+                        const TreeArrays& trees) {
+    const TrainingContext& context = *members[0].context;
+    std::deque<Chain> chains;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const ChainOutput output = output_of(trees, context.recipe, first + i);
+        chains.emplace_back(context, members[i].layout, members[i].seed, 1, members[i].started(), output);
+    }
+    std::vector<Root> roots(chains.size());
+    RootHistograms root_histograms(context.table, context.stride);
+    for (Chain& chain : chains) chain.prepare(ThreadGroup{}, round.first);
+    for (int tree = round.first; tree < round.last; ++tree) {
+        std::size_t summed = 0;
+        if (chains.size() > 1 && !chains.front().is_given(tree)) {
+            std::ranges::transform(chains, roots.begin(), &Chain::root);
+            summed = root_histograms.sum(roots);
+        }
+        for (std::size_t i = 0; i < chains.size(); ++i) {
+            if (!chains[i].grow(ThreadGroup{}, tree, i < summed, monitor, polls)) return;
+            if (tree + 1 < round.last) chains[i].prepare(ThreadGroup{}, tree + 1);  // while its scores are in the cache
+        }
+    }
+    for (Member& member : members) member.release_after(round);
+}
+
+// Trains members in parallel with one thread per batch. The calling thread polls the monitor until the last one is done.
 void train_in_parallel(std::span<Member> members, Round round, int threads, TrainingMonitor& monitor,
                        const TreeArrays& trees) {
+    const std::vector<Batch> batches = batches_of(members, threads);
     std::atomic<std::size_t> next{0};
     std::atomic<int> busy{threads};
     run_on_threads(threads, [&](int rank) {
         const bool polls = rank == 0;
         {
             const BusyGuard guard{busy};
-            for (std::size_t i; !monitor.stopped() && (i = next++) < members.size();) {
-                const TrainingContext& context = *members[i].context;
-                const ChainOutput output = output_of(trees, context.recipe, i);
-                Chain chain(context, members[i].layout, members[i].seed, 1, members[i].started(), output);
-                chain.run(ThreadGroup{}, round.first, round.last, monitor, polls);
-                members[i].release_after(round);
+            for (std::size_t i; !monitor.stopped() && (i = next++) < batches.size();) {
+                const Batch batch = batches[i];
+                train_side_by_side(members.subspan(batch.first, batch.count), batch.first, round, monitor, polls, trees);
             }
         }
         if (polls) poll_until_done(monitor, busy);

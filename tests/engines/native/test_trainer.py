@@ -82,6 +82,20 @@ def test_members_use_the_samples_in_turn():
             np.testing.assert_array_equal(arrays, np.concatenate([one[position] for one in alone]))
 
 
+@pytest.mark.parametrize("options", [{}, {"leaves": 9}, {"subsample": 0.5}], ids=str)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_chains_of_one_table_are_trained_together_as_they_are_alone(core, objective, options):
+    sample, counts = small_table(objective, "one", missing=True)
+    recipe = recipe_of(objective, noise=0.3, **options)
+    seeds = range(10)
+    alone = [train(core, sample, counts, recipe, seeds=(seed,)) for seed in seeds]
+    for chains in (2, 4, 5, 10):  # as many as vectors have lanes, and others
+        for threads in (1, 3):
+            for position, arrays in enumerate(train(core, sample, counts, recipe, seeds=seeds[:chains], threads=threads)):
+                expected = [one[position] for one in alone[:chains]]
+                np.testing.assert_array_equal(arrays, np.concatenate(expected) if len(arrays) else arrays)
+
+
 def test_problems_are_trained_together_as_they_are_alone():
     random = np.random.default_rng(0)
     counts = np.array([20, 20], dtype=np.int32)
