@@ -25,7 +25,7 @@ from epiboost._native import native
 from epiboost._novelty.arrays import NoveltyArrays
 from epiboost._novelty.scales import ColumnScales
 from epiboost._novelty.surprise import Surprise
-from epiboost._novelty.values import StrangeValues, new_categories
+from epiboost._novelty.values import StrangeValues, new_categories, surprise_of_kept_rows
 from epiboost._typing import AnyArray, Floats, Floats32, Integers
 
 _BLOCK = 16_384  # rows that are compared at once, which bounds memory
@@ -134,12 +134,11 @@ class Novelty:
             ranges = np.stack([np.fmin.reduce(table), np.fmax.reduce(table)])
         own_groups = np.arange(len(table)) if groups is None else groups.astype(np.int64)
         new_category, is_single = categories or new_categories(table, n_codes, np.arange(len(table)), groups)
-        ends = scales.transform(ranges)
-        values = StrangeValues.fit(rows, ends, scales.weight > 0.0, new_category, own_groups)
-        expanded, weight = _expand(rows, scales, values.has_missing)
+        ends, is_category = scales.transform(ranges), scales.weight > 0.0
+        expanded, weight = _expand(rows, scales, np.isnan(rows).any(axis=0))
         distance, _ = native().nearest_rows(expanded, np.ascontiguousarray(expanded.T), weight, own_groups, threads)
         distance = np.where(np.isfinite(distance), distance, np.float32(0.0))  # of one group alone
-        strangest = values.of_kept_rows(rows, is_single, own_groups).max(axis=1)
+        strangest = surprise_of_kept_rows(rows, is_category, new_category, is_single, own_groups).max(axis=1)
         return cls(NoveltyArrays(rows, scales, ends, new_category, is_single, own_groups, distance, strangest))
 
     def __len__(self) -> int:

@@ -52,6 +52,7 @@ class ColumnScales:
         n_features = table.shape[1]
         centre, spread = np.zeros(n_features), np.ones(n_features)
         weight, missing_weight = np.zeros((2, n_features), dtype=np.float32)
+        quantiles = _quantiles_of_columns(table)
         for column, values in enumerate(table.T):
             if n_codes[column]:
                 shares = np.unique(values, return_counts=True, equal_nan=True)[1] / len(values)
@@ -61,7 +62,8 @@ class ColumnScales:
             missing = 1.0 - len(present) / len(values)
             missing_weight[column] = 1.0 / max(np.sqrt(2.0 * missing * (1.0 - missing)), _MIN_MISSING)
             if len(present):
-                centre[column], spread[column] = _centre_and_spread(present)
+                known = quantiles[:, column] if not missing else _quantiles_of_columns(present)
+                centre[column], spread[column] = _centre_and_spread(present, known)
         return cls(centre, spread, weight, missing_weight)
 
     def transform(self, table: AnyArray) -> Floats32:
@@ -73,10 +75,16 @@ class ColumnScales:
         return np.where(self.weight > 0.0, table, scaled).astype(np.float32)
 
 
-def _centre_and_spread(values: Floats) -> tuple[float, float]:
-    """Return the median of a column and its robust standard deviation, the plain one if most values are equal."""
+def _quantiles_of_columns(table: Floats) -> Floats:
+    """Return the low quantile, the median and the high quantile of each column, shape (3, ...)."""
     with np.errstate(over="ignore", invalid="ignore"):
-        low, centre, high = np.quantile(values, (_QUANTILES[0], 0.5, _QUANTILES[1]))
+        return np.quantile(table, (_QUANTILES[0], 0.5, _QUANTILES[1]), axis=0)
+
+
+def _centre_and_spread(values: Floats, quantiles: Floats) -> tuple[float, float]:
+    """Return the median of a column and its robust standard deviation, the plain one if most values are equal."""
+    low, centre, high = quantiles
+    with np.errstate(over="ignore", invalid="ignore"):
         spread = float(high / _NORMAL_RANGE - low / _NORMAL_RANGE)
         if spread == 0.0:
             spread = float(np.std(values))

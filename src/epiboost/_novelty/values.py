@@ -94,24 +94,6 @@ class StrangeValues:
         """Return the surprise of each value, shape (n, features)."""
         return self._surprise(rows, native().nearest_values(rows, self.values, self.offsets))
 
-    def of_kept_rows(self, rows: Floats32, single: AnyArray, groups: Integers) -> Floats:
-        """Return the surprise of each value of the kept rows among the others, shape (m, features).
-
-        Parameters
-        ----------
-        rows : array of shape (m, features)
-        single : array of bool of shape (m, features)
-            Which categories no other group of training rows has.
-        groups : array of shape (m,)
-        """
-        found = np.where(single, self.new, 0.0)
-        for column in np.flatnonzero(~self.is_category):
-            ascending = ascending_rows(rows[:, column])
-            spacing = to_nearest_other(rows[ascending, column], groups[ascending])
-            if len(spacing):
-                found[ascending, column] = Surprise.of(spacing, unit=_STRANGE).left_out(spacing)
-        return found
-
     def _surprise(self, rows: Floats32, distance: Floats32) -> Floats:
         """Return surprises from the distances of numbers; categories that are new have a negative code."""
         n_spacings = np.diff(self.spacing_offsets)
@@ -126,6 +108,27 @@ class StrangeValues:
             self.is_category, np.where(rows < 0.0, self.new, 0.0), np.where(distance < np.inf, numbers, self.new)
         )
         return np.where(np.isnan(rows), np.where(self.has_missing, 0.0, self.new), found)
+
+
+def surprise_of_kept_rows(
+    rows: Floats32, is_category: AnyArray, new_category: Floats, single: AnyArray, groups: Integers
+) -> Floats:
+    """Return the surprise of each value of the kept rows among the others, shape (m, features).
+
+    Parameters
+    ----------
+    rows, is_category, new_category, groups
+        As of `StrangeValues.fit`.
+    single : array of bool of shape (m, features)
+        Which categories no other group of training rows has.
+    """
+    found = np.where(single, new_category, 0.0)
+    for column in np.flatnonzero(~is_category):
+        ascending = ascending_rows(rows[:, column])
+        spacing = to_nearest_other(rows[ascending, column], groups[ascending])
+        if len(spacing):
+            found[ascending, column] = Surprise.of(spacing, unit=_STRANGE).left_out(spacing)
+    return found
 
 
 def _joined(parts: list[Floats32]) -> tuple[Floats32, Integers]:

@@ -23,13 +23,11 @@ constexpr std::size_t min_parallel_rows = 4096;  // sorting fewer rows is faster
 template <class T>
 std::vector<Result<double, 1>> find_borders(Matrix<T> table, Array<double, 1> weights, int max_bins, int threads) {
     const StridedTable<T> numbers = strided(table);
-    std::vector<std::vector<double>> found(numbers.columns);
+    std::vector<std::vector<double>> found;
     {
         ReleasedGil gil;
         const int used = numbers.rows > min_parallel_rows ? threads : 1;
-        parallel_for(numbers.columns, 1, used, SignalCheck(gil), [&](std::size_t column, std::size_t) {
-            found[column] = quantile_borders(numbers, column, span_of(weights), max_bins);
-        });
+        found = quantile_borders(numbers, span_of(weights), max_bins, used, SignalCheck(gil));
     }
     std::vector<Result<double, 1>> borders;
     for (const auto& column : found) {

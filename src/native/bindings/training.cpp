@@ -36,17 +36,24 @@ Table table_of(const Array<std::uint8_t, 2>& bins, const Array<std::int32_t, 1>&
     table.bins.assign(bin_counts.data(), bin_counts.data() + bin_counts.size());
     table.lowest.assign(table.columns, 255);
     table.highest.assign(table.columns, 0);
-    bool too_large = false;
-    for (std::size_t row = 0; row < table.rows; ++row) {
+    for (std::size_t first = 0; first < table.rows; first += block) {  // block by block, so that rows stay in the cache
+        const std::size_t count = std::min(block, table.rows - first);
         for (std::size_t c = 0; c < table.columns; ++c) {
-            const std::uint8_t bin = bins.data()[row * table.columns + c];
-            table.by_column[c * padded(table.rows) + row] = bin;
-            table.lowest[c] = std::min<int>(table.lowest[c], bin);
-            table.highest[c] = std::max<int>(table.highest[c], bin);
-            too_large |= bin >= table.bins[c];
+            const std::uint8_t* const by_row = bins.data() + first * table.columns + c;
+            std::uint8_t* const by_column = table.by_column.data() + c * padded(table.rows) + first;
+            for (std::size_t i = 0; i < count; ++i) by_column[i] = by_row[i * table.columns];
+            std::uint8_t lowest = 255;
+            std::uint8_t highest = 0;
+            for (std::size_t i = 0; i < count; ++i) {
+                lowest = std::min(lowest, by_column[i]);
+                highest = std::max(highest, by_column[i]);
+            }
+            table.lowest[c] = std::min<int>(table.lowest[c], lowest);
+            table.highest[c] = std::max<int>(table.highest[c], highest);
         }
     }
-    if (too_large) throw std::invalid_argument("bins must be below the bin_counts of their columns");
+    const bool too_large = !std::ranges::equal(table.highest, table.bins, std::ranges::less{});
+    if (table.rows > 0 && too_large) throw std::invalid_argument("bins must be below the bin_counts of their columns");
     return table;
 }
 

@@ -5,52 +5,12 @@
 #include <cmath>
 #include <utility>
 
-#include "bins/radix_sort.hpp"
+#include "bins/distinct_values.hpp"
 
 namespace epiboost {
 namespace {
 
 constexpr std::size_t rows_per_chunk = 4096;  // enough work to outweigh the cost of taking a chunk
-
-struct DistinctValue {  // a distinct value and the weight of its rows
-    double value;
-    double weight;
-};
-
-template <class Number>
-std::vector<DistinctValue> distinct_values(const StridedTable<Number>& table, std::size_t column,
-                                           std::span<const double> weights) {
-    std::vector<DistinctValue> distinct;
-    distinct.reserve(table.rows);
-    if (weights.empty()) {
-        std::vector<Number> values;
-        values.reserve(table.rows);
-        for (std::size_t row = 0; row < table.rows; ++row) {
-            const Number value = table.raw(row, column);
-            if (!std::isnan(value)) values.push_back(value);
-        }
-        radix_sort(values);
-        for (const Number value : values) {
-            if (distinct.empty() || distinct.back().value != value) distinct.push_back({value, 0.0});
-            distinct.back().weight += 1.0;
-        }
-        return distinct;
-    }
-    std::vector<DistinctValue> pairs;
-    pairs.reserve(table.rows);
-    for (std::size_t row = 0; row < table.rows; ++row) {
-        const double value = table.at(row, column);
-        if (!std::isnan(value) && weights[row] > 0.0) pairs.push_back({value, weights[row]});
-    }
-    std::sort(pairs.begin(), pairs.end(), [](const DistinctValue& a, const DistinctValue& b) {
-        return std::pair(a.value, a.weight) < std::pair(b.value, b.weight);
-    });
-    for (const DistinctValue& pair : pairs) {
-        if (distinct.empty() || distinct.back().value != pair.value) distinct.push_back({pair.value, 0.0});
-        distinct.back().weight += pair.weight;
-    }
-    return distinct;
-}
 
 // A border between two neighbouring values, with low <= border < high.
 double between(double low, double high) {
@@ -90,54 +50,86 @@ class EndBins {
 
 // Values that weigh as much as an average bin get a bin of their own. Without them the average is lower, which may make more
 // values heavy. Returns the least weight of a heavy value, and what remains for the others, at least one bin.
-std::pair<double, Remaining> set_heavy_apart(const std::vector<DistinctValue>& distinct, int max_bins) {
+template <class Number>
+std::pair<double, Remaining> set_heavy_apart(const DistinctValues<Number>& values, int max_bins) {
+    Remaining light{values.weight(), max_bins};
     double heavy = HUGE_VAL;
-    while (true) {
-        Remaining light{0.0, max_bins};
-        for (const DistinctValue& one : distinct) {
+    while (values.heaviest() >= light.weight / light.bins) {
+        const double average = light.weight / light.bins;
+        const auto more = std::ranges::count_if(values.all(), [&](const DistinctValue& one) {
+            return one.weight < heavy && one.weight >= average;
+        });
+        if (more == 0 || light.bins - more < 1) break;
+        heavy = average;
+        light = {0.0, max_bins};
+        for (const DistinctValue& one : values.all()) {
             if (one.weight < heavy) {
                 light.weight += one.weight;
             } else {
                 --light.bins;
             }
         }
-        const double average = light.weight / light.bins;
-        const auto more = std::count_if(distinct.begin(), distinct.end(), [&](const DistinctValue& one) {
-            return one.weight < heavy && one.weight >= average;
-        });
-        if (more == 0 || light.bins - more < 1) return {heavy, light};
-        heavy = average;
     }
+    return {heavy, light};
 }
 
-}  // namespace
-
+// Borders of one column.
 template <class Number>
-std::vector<double> quantile_borders(const StridedTable<Number>& table, std::size_t column, std::span<const double> weights,
-                                     int max_bins) {
-    const std::vector<DistinctValue> distinct = distinct_values(table, column, weights);
+std::vector<double> borders_of(const DistinctValues<Number>& values, int max_bins) {
+    const std::span<const DistinctValue> distinct = values.all();
     std::vector<double> borders;
     if (distinct.size() <= static_cast<std::size_t>(max_bins)) {
         for (std::size_t i = 0; i + 1 < distinct.size(); ++i) borders.push_back(between(distinct[i].value, distinct[i + 1].value));
         return borders;
     }
-    auto [heavy, light] = set_heavy_apart(distinct, max_bins);
+    auto [heavy, light] = set_heavy_apart(values, max_bins);
     const EndBins ends(light);
     double filled = 0.0;
     double shares = ends.total();
     int bin = 0;
+    double full = light.weight * ends.share(bin);  // times the shares that are left
     for (std::size_t i = 0; i + 1 < distinct.size(); ++i) {
         const bool is_heavy = distinct[i].weight >= heavy;
         if (!is_heavy) filled += distinct[i].weight;
         // Before a heavy value, light ones that fill most of a bin get it; fewer share the bin of the heavy value.
         const double least = distinct[i + 1].weight >= heavy ? 0.5 : 1.0;
-        const bool is_full = filled * shares >= least * light.weight * ends.share(bin);
+        const bool is_full = filled * shares >= least * full;
         if (!is_heavy && !(is_full && bin + 1 < light.bins)) continue;
         borders.push_back(between(distinct[i].value, distinct[i + 1].value));
         if (filled > 0.0 && !is_heavy) shares -= ends.share(bin++);
         light.weight -= filled;
+        full = light.weight * ends.share(bin);
         filled = 0.0;
     }
+    return borders;
+}
+
+// How many columns a thread reads together: neighbours share the cache lines of a table by rows. Their copy stays small.
+template <class Number>
+std::size_t columns_at_once(const StridedTable<Number>& table, int threads) {
+    constexpr std::size_t per_line = 64 / sizeof(Number);
+    constexpr std::size_t most_numbers = std::size_t{1} << 23;
+    const std::size_t share = table.columns / static_cast<std::size_t>(std::max(threads, 1));
+    return std::clamp<std::size_t>(std::min(share, most_numbers / std::max<std::size_t>(table.rows, 1)), 1, per_line);
+}
+
+}  // namespace
+
+template <class Number>
+std::vector<std::vector<double>> quantile_borders(const StridedTable<Number>& table, std::span<const double> weights, int max_bins,
+                                                  int threads, const Poll& poll) {
+    std::vector<std::vector<double>> borders(table.columns);
+    parallel_for(table.columns, columns_at_once(table, threads), threads, poll, [&](std::size_t begin, std::size_t end) {
+        std::vector<std::vector<Number>> values(end - begin, std::vector<Number>(table.rows));
+        for (std::size_t row = 0; row < table.rows; ++row) {
+            for (std::size_t column = begin; column < end; ++column) values[column - begin][row] = table.raw(row, column);
+        }
+        DistinctValues<Number> distinct;
+        for (std::size_t column = begin; column < end; ++column) {
+            distinct.find(values[column - begin], weights);
+            borders[column] = borders_of(distinct, max_bins);
+        }
+    });
     return borders;
 }
 
@@ -169,16 +161,19 @@ template <class Number>
 void bin_rows(const StridedTable<Number>& table, const Borders& borders, int threads, std::uint8_t* bins, const Poll& poll) {
     const std::vector<BorderIndex> indices = index_borders(borders);
     parallel_for(table.rows, rows_per_chunk, threads, poll, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t row = begin; row < end; ++row) {
+        std::array<std::uint8_t, block> bin;
+        for (std::size_t first = begin; first < end; first += block) {  // block by block, so that rows stay in the cache
+            const std::size_t count = std::min(block, end - first);
             for (std::size_t column = 0; column < table.columns; ++column) {
-                bins[row * table.columns + column] = indices[column].bin_of(table.at(row, column));
+                find_bins(table, indices[column], first, count, column, bin);
+                for (std::size_t i = 0; i < count; ++i) bins[(first + i) * table.columns + column] = bin[i];
             }
         }
     });
 }
 
-template std::vector<double> quantile_borders(const StridedTable<float>&, std::size_t, std::span<const double>, int);
-template std::vector<double> quantile_borders(const StridedTable<double>&, std::size_t, std::span<const double>, int);
+template std::vector<std::vector<double>> quantile_borders(const StridedTable<float>&, std::span<const double>, int, int, const Poll&);
+template std::vector<std::vector<double>> quantile_borders(const StridedTable<double>&, std::span<const double>, int, int, const Poll&);
 template void bin_rows(const StridedTable<float>&, const Borders&, int, std::uint8_t*, const Poll&);
 template void bin_rows(const StridedTable<double>&, const Borders&, int, std::uint8_t*, const Poll&);
 

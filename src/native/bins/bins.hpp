@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/constants.hpp"
 #include "core/threads.hpp"
 
 namespace epiboost {
@@ -38,38 +39,47 @@ struct Borders {
     }
 };
 
-// Borders of one column, at most max_bins - 1, that split its weight about evenly: heavy values have bins of
-// their own, and bins at the ends are finer. Empty weights mean that all are one.
+// Borders of each column, at most max_bins - 1, that split its weight about evenly: heavy values have bins of their own, and
+// bins at the ends are finer. Empty weights mean that all are one.
 template <class Number>
-std::vector<double> quantile_borders(const StridedTable<Number>& table, std::size_t column, std::span<const double> weights,
-                                     int max_bins);
+std::vector<std::vector<double>> quantile_borders(const StridedTable<Number>& table, std::span<const double> weights, int max_bins,
+                                                  int threads, const Poll& poll);
 
 // Bin of a value: 0 if it is missing, else one plus the number of borders below it.
 std::uint8_t bin_of(double value, std::span<const double> borders);
 
-// Index of one column's borders for many lookups, in sixteen groups of sixteen. A lookup compares the value with the last
-// border of each group and then with all borders of one group; both loops vectorise.
+// Index of one column's borders for many lookups, in sixteen groups of sixteen. All values of a block are compared with the last
+// border of each group, and then go through one group by halves, side by side: each step waits for the one before.
 class BorderIndex {
   public:
     explicit BorderIndex(std::span<const double> borders);
 
-    std::uint8_t bin_of(double value) const {
-        const int group = count_below(last_.data(), value);  // at most 15: with 254 borders the last group is never full
-        const int below = group * 16 + count_below(border_.data() + group * 16, value);
-        return static_cast<std::uint8_t>(std::isnan(value) ? 0 : below + 1);
+    void find_bins(const std::array<double, block>& value, std::array<std::uint8_t, block>& bin) const {
+        std::int64_t below[block];
+        for (std::size_t i = 0; i < block; ++i) {
+            std::int64_t full = 0;  // groups; with 254 borders the last one never is
+            for (std::size_t group = 0; group < last_.size(); ++group) full += last_[group] < value[i] ? 1 : 0;
+            below[i] = 16 * full;
+        }
+        for (std::int64_t step = 8; step > 0; step /= 2) {
+            for (std::size_t i = 0; i < block; ++i) below[i] += border_[below[i] + step - 1] < value[i] ? step : 0;
+        }
+        for (std::size_t i = 0; i < block; ++i) bin[i] = static_cast<std::uint8_t>(std::isnan(value[i]) ? 0 : below[i] + 1);
     }
 
   private:
-    static int count_below(const double* sixteen, double value) {
-        int below = 0;
-#pragma omp simd reduction(+ : below)
-        for (int i = 0; i < 16; ++i) below += sixteen[i] < value ? 1 : 0;
-        return below;
-    }
-
     std::array<double, 256> border_;
-    std::array<double, 16> last_;
+    std::array<double, 15> last_;
 };
+
+// Finds the bins of some rows in one column, at most a block.
+template <class Number>
+void find_bins(const StridedTable<Number>& table, const BorderIndex& borders, std::size_t first, std::size_t count,
+               std::size_t column, std::array<std::uint8_t, block>& bin) {
+    std::array<double, block> value{};
+    for (std::size_t i = 0; i < count; ++i) value[i] = table.at(first + i, column);
+    borders.find_bins(value, bin);
+}
 
 // Indices of all columns.
 std::vector<BorderIndex> index_borders(const Borders& borders);

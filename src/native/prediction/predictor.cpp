@@ -1,6 +1,7 @@
 #include "prediction/predictor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -51,10 +52,14 @@ BinnedRows bin_chunk(const StridedTable<Number>& table, const std::vector<Border
         for (std::size_t from = begin; from < end; from += block) {  // block by block, so that rows stay in the cache
             for (std::size_t c = 0; c < trees.columns.size(); ++c) {
                 const std::size_t column = trees.columns[c];
-                const auto find_bin = [&](double value) { return borders[column].bin_of(value); };
-                std::uint8_t* bins = binned.bins.data() + c * rows;
-                for (std::size_t i = from; i < std::min(from + block, end); ++i) {
-                    bins[i] = bin_in(table, first + i, column, find_bin);
+                std::uint8_t* bins = binned.bins.data() + c * rows + from;
+                const std::size_t count = std::min(block, end - from);
+                if constexpr (std::is_same_v<Number, std::uint8_t>) {
+                    for (std::size_t i = 0; i < count; ++i) bins[i] = table.raw(first + from + i, column);
+                } else {
+                    std::array<std::uint8_t, block> bin;
+                    find_bins(table, borders[column], first + from, count, column, bin);
+                    std::copy_n(bin.begin(), count, bins);
                 }
             }
         }

@@ -81,6 +81,26 @@ def test_bins_do_not_depend_on_precision_layout_or_threads(shape, layout):
         np.testing.assert_array_equal(bins.transform(LAYOUTS[layout](single), threads=threads), expected)
 
 
+@pytest.mark.parametrize("rows", [100, 2500, 9000])
+def test_bins_depend_on_the_order_of_values_only(rows):
+    rank = np.random.default_rng(0).permutation(rows).astype(np.float64)
+    columns = {
+        "of one sign and exponent": 1e15 + rank,
+        "that differ in their last bits": np.ldexp(1.0 + rank * 2.0**-52, 3),
+        "in short runs of nearly equal ones": (rank // 7 + 1.0) * (1.0 + 2.0**-45 * (rank % 7)),
+        "of both signs": -1e15 + 2e15 * (rank > rows / 2) + rank,
+        "of all sizes": np.exp((rank - rows / 2) * 1400.0 / rows),
+    }
+    expected = fitted_codes(rank)
+    for name, column in columns.items():
+        np.testing.assert_array_equal(fitted_codes(column), expected, err_msg=name)
+
+
+def fitted_codes(column):
+    X = column[:, np.newaxis]
+    return Bins.fit(X, np.ones(len(X)), max_bins=255).transform(X)
+
+
 def test_nearest_rows_do_not_depend_on_threads():
     rng = np.random.default_rng(1)
     queries, rows = rng.normal(size=(500, 7)).astype(np.float32), rng.normal(size=(7, 300)).astype(np.float32)
