@@ -12,6 +12,7 @@
 #include "core/problem.hpp"
 #include "training/bundles.hpp"
 #include "training/histogram.hpp"
+#include "training/panels.hpp"
 
 namespace epiboost {
 
@@ -36,22 +37,29 @@ struct TrainingContext {
     std::int32_t max_draws = 1;
     std::int64_t min_integer_weight = 0;  // least weight of a leaf, of the rows that choose the splits
     std::vector<float> neighbour_weight;  // per row: weight of the others with the same bins; empty if not needed, or all zero
-    double structure_share = 1.0;     // share of the rows that choose the splits
+    double structure_share;           // share of the rows that choose the splits
     float largest_level = max_level;  // lower for large tables, whose sums must fit 31 bits
     int stride = max_bins;            // cells per feature in a histogram
     Bundles bundles;
+    PanelLayout panels;
+    std::vector<std::uint8_t> panel_bytes;  // of all rows; empty if they are not divided, or if samples are copied
 
     TrainingContext(const Table& table, const Target& target, const ChainRecipe& recipe, const Table* evaluation_table,
                     const Target* evaluation_target)
         : table(table), target(target), recipe(recipe), evaluation_table(evaluation_table),
-          evaluation_target(evaluation_target), bundles(table, cells_per_byte(table, recipe.outputs)) {
+          evaluation_target(evaluation_target), structure_share(share_of_structure(table, recipe)),
+          bundles(table, cells_per_byte(table, recipe.outputs)), panels(bundles, max_rows(), recipe.outputs) {
         round_weights();
         if (recipe.noise > 0.0) {
             for (const float weight : target.weight) root_weight.push_back(std::sqrt(weight));
         }
         if (recipe.guards_variance()) weigh_neighbours();
-        const auto rows = static_cast<double>(table.rows);
-        if (recipe.structure_rows > 0) structure_share = std::min(1.0, recipe.structure_rows / rows);
+        if (panels.divides() && !samples_structure()) {
+            panel_bytes.resize(panels.bytes(table.rows));
+            for (std::size_t row = 0; row < table.rows; ++row) {
+                panels.copy_row(bundles.by_row() + row * bundles.row_bytes(), panel_bytes.data(), table.rows, row);
+            }
+        }
         if (recipe.min_leaf_weight > 0.0) {
             min_integer_weight = std::llround(recipe.min_leaf_weight * structure_share / static_cast<double>(weight_unit));
         }
@@ -83,6 +91,10 @@ struct TrainingContext {
     }
 
   private:
+    static double share_of_structure(const Table& table, const ChainRecipe& recipe) {
+        return recipe.structure_rows > 0 ? std::min(1.0, recipe.structure_rows / static_cast<double>(table.rows)) : 1.0;
+    }
+
     // Cells that the histogram of a shared byte may have. With more outputs there are fewer cells, so that they stay in the
     // cache. Huge tables are not bundled, because bundling copies the table.
     static std::size_t cells_per_byte(const Table& table, int outputs) {

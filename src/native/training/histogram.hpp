@@ -219,12 +219,6 @@ struct HistogramInput {
     int stride;
 };
 
-// Consecutive rows, in place of a list of rows.
-struct ConsecutiveRows {
-    std::size_t first;
-    std::size_t operator[](std::size_t i) const { return first + i; }
-};
-
 // Wide tables are summed in tiles: a few features, whose cells stay in the L1 cache, by a number of rows, whose words stay in
 // the L2 cache.
 constexpr std::size_t l1_bytes = 24 * 1024;
@@ -267,7 +261,7 @@ static_assert(std::endian::native == std::endian::little, "eight bins are read a
 // Adds a row's word to the cells of its bins. Bins are read eight at a time. Common strides are template arguments, so that
 // the compiler knows them.
 template <std::size_t Stride>
-inline void add_word(const std::uint8_t* __restrict bins, std::int64_t word, std::size_t columns, std::size_t any_stride,
+EPIBOOST_ALWAYS_INLINE void add_word(const std::uint8_t* __restrict bins, std::int64_t word, std::size_t columns, std::size_t any_stride,
                      std::int64_t* __restrict cells) {
     const std::size_t stride = Stride > 0 ? Stride : any_stride;
     for (; columns >= 8; columns -= 8) {
@@ -300,15 +294,35 @@ void add_single_words(const HistogramInput<Layout>& cells, const Rows& rows, std
     }
 }
 
+// The same for a panel of so many columns, whose rows are one number each.
+template <std::size_t Stride, std::size_t Columns, class Layout, class Rows>
+void add_panel(const HistogramInput<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* __restrict histogram) {
+    const std::size_t stride = Stride > 0 ? Stride : static_cast<std::size_t>(cells.stride);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t row = rows[i];
+        const std::int64_t word = cells.words[row];
+        std::uint64_t eight;
+        std::memcpy(&eight, cells.by_row + row * 8, 8);
+        for (std::size_t f = 0; f < Columns; ++f) histogram[f * stride + (eight >> 8 * f & 255)] += word;
+    }
+}
+
+template <std::size_t Stride, class Layout, class Rows>
+void add_columns(const HistogramInput<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
+    if (cells.row_bytes == 8 && cells.columns == 8) return add_panel<Stride, 8>(cells, rows, count, histogram);
+    if (cells.row_bytes == 8 && cells.columns == 7) return add_panel<Stride, 7>(cells, rows, count, histogram);
+    add_single_words<Stride>(cells, rows, count, histogram);
+}
+
 template <class Layout, class Rows>
     requires(Layout::single_word)
 void add_rows(const HistogramInput<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
     if (cells.stride == max_bins) {
-        add_single_words<max_bins>(cells, rows, count, histogram);
+        add_columns<max_bins>(cells, rows, count, histogram);
     } else if (cells.stride == 64) {
-        add_single_words<64>(cells, rows, count, histogram);
+        add_columns<64>(cells, rows, count, histogram);
     } else {
-        add_single_words<0>(cells, rows, count, histogram);
+        add_columns<0>(cells, rows, count, histogram);
     }
 }
 

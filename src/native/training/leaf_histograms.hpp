@@ -1,17 +1,21 @@
 // Histograms of the leaves of a growing tree, in numbered slots.
 //
-// Every thread sums the rows of its share; then each thread merges the sums of its features. Of two sibling leaves only the
-// lighter is summed, the other is the parent minus its sibling. Columns with few bins are bundled (bundles.hpp); they come
+// Threads share the work in one of two ways. Of wide tables each thread sums all rows of some panels. Of others every thread sums the
+// rows of its share, and then merges the sums of its features. Of two sibling leaves only the lighter is summed, the other is the
+// parent minus its sibling. Columns with few bins are bundled (bundles.hpp); they come
 // last in a leaf's histograms and have fewer cells than the others.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "core/thread_group.hpp"
 #include "training/context.hpp"
 #include "training/histogram.hpp"
+#include "training/row_list.hpp"
 #include "training/split_sample.hpp"
 
 namespace epiboost {
@@ -38,8 +42,8 @@ class LeafHistograms {
           size_(width_ * (context.bundles.unbundled() * context.stride +
                           (context.table.columns - context.bundles.unbundled()) * bundled_stride_)),
           max_fills_(max_fills), threads_(static_cast<std::size_t>(threads)),
-          histograms_(std::make_unique_for_overwrite<Word[]>(slots * size_)) {
-        if (threads_ > 1) thread_histograms_ = std::make_unique_for_overwrite<Word[]>(threads_ * max_fills_ * size_);
+          divides_columns_(threads == 1 || context.panels.count() >= 2 * threads_), histograms_(std::make_unique_for_overwrite<Word[]>(slots * size_)) {
+        if (!divides_columns_) thread_histograms_ = std::make_unique_for_overwrite<Word[]>(threads_ * max_fills_ * size_);
         joint_.resize(threads_);
         for (auto& joint : joint_) joint.resize(context.bundles.shared() * context.bundles.stride() * width_);
     }
@@ -60,32 +64,50 @@ class LeafHistograms {
         return {left, Layout::weight(sums, cells, outputs_) - left};
     }
 
-    // Sums one thread's rows of a fill, by bundles if that is faster. `number` counts the fills since the last merge.
+    // Whether a thread sums all rows, for some panels; it may complete their histograms at once. Else it sums its rows for all panels,
+    // and all threads must have done so before histograms are completed.
+    bool divides_columns() const { return divides_columns_; }
+
+    // The panels that a thread sums, and the features that it completes if it does not divide columns.
+    struct Part {
+        std::size_t begin;
+        std::size_t end;
+    };
+    Part panels(ThreadGroup group) const {
+        const std::size_t count = context_.panels.count();
+        return divides_columns_ ? Part{group.begin(count), group.end(count)} : Part{0, count};
+    }
+    Part features(ThreadGroup group) const { return {group.begin(context_.table.columns), group.end(context_.table.columns)}; }
+    Part features_of(std::size_t panel) const {
+        if (!context_.panels.divides()) return {0, context_.table.columns};
+        return {context_.panels.begin(panel), context_.panels.begin(panel + 1)};
+    }
+
+    // Sums the rows of a fill in one panel; there are as many lists as threads whose rows this thread sums. `number` counts the fills
+    // since histograms were last completed.
     template <class Rows>
-    void sum(int rank, std::size_t number, const Fill& fill, const SplitSample<Layout>& sample, const Rows& rows,
-             std::size_t count) {
-        Word* histogram = threads_ > 1 ? thread_histogram(rank, number) : of_slot(fill.slot);
-        std::fill(histogram, histogram + size_, Word{0});
+    void sum(int rank, std::size_t number, const Fill& fill, std::size_t panel, const SplitSample<Layout>& sample,
+             std::span<const RowList<Rows>> lists) {
+        Word* histogram = divides_columns_ ? of_slot(fill.slot) : thread_histogram(rank, number);
         const Bundles& bundles = context_.bundles;
-        const std::uint8_t* bins = sample.by_row() + bundles.shared();
-        add(sample, bins, bundles.unbundled(), context_.stride, rows, count, histogram);
-        if (bundles.shared() == 0) return;
-        if (!bundles.is_faster(count)) {
-            add(sample, bins + bundles.unbundled(), context_.table.columns - bundles.unbundled(),
-                static_cast<int>(bundled_stride_), rows, count, histogram + first_bundled());
+        if (bundles.shared() > 0) {
+            std::fill(histogram, histogram + size_, Word{0});
+            for (const RowList<Rows>& list : lists) add_bundled(rank, sample, list, histogram);
             return;
         }
-        std::vector<Word>& joint = joint_[static_cast<std::size_t>(rank)];
-        std::fill(joint.begin(), joint.end(), Word{0});
-        add(sample, sample.by_row(), bundles.shared(), static_cast<int>(bundles.stride()), rows, count, joint.data());
-        bundles.unbundle(joint.data(), width_, [&](std::size_t column) { return histogram + offset(column); });
+        const auto [first, last] = features_of(panel);
+        const std::size_t feature_size = context_.stride * width_;
+        std::fill(histogram + first * feature_size, histogram + last * feature_size, Word{0});
+        for (const RowList<Rows>& list : lists) {
+            add(sample, sample.panel(panel), last - first, context_.stride, list, histogram + first * feature_size);
+        }
     }
 
     // Merges the sums of all threads for one feature, and subtracts them from the parent's.
     void merge(const Fill& fill, std::size_t number, std::size_t feature) {
         const std::size_t size = stride(feature) * width_;
         Word* __restrict summed = of(fill.slot, feature);
-        if (threads_ > 1) {
+        if (!divides_columns_) {
             std::copy_n(thread_histogram(0, number) + offset(feature), size, summed);
             for (std::size_t rank = 1; rank < threads_; ++rank) {
                 const Word* part = thread_histogram(rank, number) + offset(feature);
@@ -98,6 +120,23 @@ class LeafHistograms {
     }
 
   private:
+    // Adds rows by bundles if that is faster.
+    template <class Rows>
+    void add_bundled(int rank, const SplitSample<Layout>& sample, const RowList<Rows>& list, Word* histogram) {
+        const Bundles& bundles = context_.bundles;
+        const std::uint8_t* bins = sample.panel(0) + bundles.shared();
+        add(sample, bins, bundles.unbundled(), context_.stride, list, histogram);
+        if (!bundles.is_faster(list.count)) {
+            add(sample, bins + bundles.unbundled(), context_.table.columns - bundles.unbundled(),
+                static_cast<int>(bundled_stride_), list, histogram + first_bundled());
+            return;
+        }
+        std::vector<Word>& joint = joint_[static_cast<std::size_t>(rank)];
+        std::fill(joint.begin(), joint.end(), Word{0});
+        add(sample, sample.panel(0), bundles.shared(), static_cast<int>(bundles.stride()), list, joint.data());
+        bundles.unbundle(joint.data(), width_, [&](std::size_t column) { return histogram + offset(column); });
+    }
+
     std::size_t first_bundled() const { return context_.bundles.unbundled() * context_.stride * width_; }
     bool is_bundled(std::size_t feature) const { return context_.bundles.position(feature) >= context_.bundles.unbundled(); }
     std::size_t stride(std::size_t feature) const { return is_bundled(feature) ? bundled_stride_ : context_.stride; }
@@ -108,10 +147,10 @@ class LeafHistograms {
     }
 
     template <class Rows>
-    void add(const SplitSample<Layout>& sample, const std::uint8_t* bins, std::size_t columns, int stride, const Rows& rows,
-             std::size_t count, Word* histogram) const {
-        add_rows(HistogramInput<Layout>{bins, context_.bundles.row_bytes(), columns, sample.words(), outputs_, stride}, rows,
-                 count, histogram);
+    void add(const SplitSample<Layout>& sample, const std::uint8_t* bins, std::size_t columns, int stride, const RowList<Rows>& list,
+             Word* histogram) const {
+        add_rows(HistogramInput<Layout>{bins, context_.panels.width(), columns, sample.words(), outputs_, stride}, list.rows,
+                 list.count, histogram);
     }
 
     Word* thread_histogram(std::size_t rank, std::size_t fill) {
@@ -125,6 +164,7 @@ class LeafHistograms {
     std::size_t size_;            // words in one leaf's histograms
     std::size_t max_fills_;
     std::size_t threads_;
+    bool divides_columns_;
     std::unique_ptr<Word[]> histograms_;
     std::unique_ptr<Word[]> thread_histograms_;
     std::vector<std::vector<Word>> joint_;  // per thread: histograms of bundles

@@ -7,17 +7,13 @@
 #include <vector>
 
 #include "core/problem.hpp"
+#include "training/row_list.hpp"
 
 namespace epiboost {
 
 // Leaves of one thread's rows.
 class LeafPartition {
   public:
-    struct List {
-        const std::uint32_t* rows;
-        std::size_t count;
-    };
-
     // Puts all rows into leaf 0, except rows of weight zero, which are in no leaf. A null `weight` means that all have weight.
     void start(std::size_t first, std::size_t count, const float* weight) {
         rows_.clear();
@@ -28,7 +24,7 @@ class LeafPartition {
         leaf_[0] = {0, rows_.size()};
     }
 
-    List rows_of(int leaf) const { return {rows_.data() + leaf_[leaf].first, leaf_[leaf].count}; }
+    ListedRows rows_of(int leaf) const { return {rows_.data() + leaf_[leaf].first, leaf_[leaf].count}; }
 
     // Moves rows of a leaf whose bin is above the threshold to the leaf `added`. The bin of row r is column[r * stride]. The
     // order of rows stays, so that they are read in the order of memory.

@@ -12,6 +12,7 @@
 
 #include "core/compiler.hpp"
 #include "core/problem.hpp"
+#include "training/row_list.hpp"
 
 #if defined(__SSE2__) || defined(_M_X64)
 #include <immintrin.h>
@@ -90,19 +91,18 @@ class LeafRows {
         }
     }
 
-    struct List {
-        const std::uint32_t* rows;
-        std::size_t count;
-    };
+    void clear_lists() { used_ = 0; }
 
-    // Rows of a leaf, ascending. The list is valid until the next call.
-    List rows_of(int leaf) {
-        std::uint32_t* next = listed_.data();
+    // Rows of a leaf, ascending. The list is valid until lists are cleared; no row may be listed twice before.
+    ListedRows list(int leaf) {
+        std::uint32_t* const first = listed_.data() + used_;
+        std::uint32_t* next = first;
         for (std::size_t i = 0; i < leaf_.size(); i += block) {
             const std::uint64_t in = equal_bytes(leaf_.data() + i, static_cast<std::uint8_t>(leaf));
             next = write_set_bits(in, static_cast<std::uint32_t>(first_ + i), next);
         }
-        return {listed_.data(), static_cast<std::size_t>(next - listed_.data())};
+        used_ += static_cast<std::size_t>(next - first);
+        return {first, static_cast<std::size_t>(next - first)};
     }
 
   private:
@@ -110,6 +110,7 @@ class LeafRows {
     std::size_t count_ = 0;
     std::vector<std::uint8_t> leaf_;
     std::vector<std::uint32_t> listed_;
+    std::size_t used_ = 0;  // of the lists
 };
 
 }  // namespace epiboost

@@ -50,12 +50,19 @@ class LeafwiseGrower {
             if (stop_) return false;
             if (split == 0) worker.scorer.start(sample, seed_, tree);
             if (split == 0) worker.columns.start(seed_, tree);
-            if (split > 0 || !root_is_summed) {
-                const auto list = worker.rows.rows_of(worker.fill.leaf);
-                histograms_.sum(group.rank, 0, worker.fill, sample, list.rows, list.count);
+            worker.found = {};
+            list_rows(group);
+            const auto panels = histograms_.panels(group);
+            for (std::size_t panel = panels.begin; panel < panels.end; ++panel) {
+                if (split > 0 || !root_is_summed) {
+                    histograms_.template sum<const std::uint32_t*>(group.rank, 0, worker.fill, panel, sample, worker.lists);
+                }
+                if (histograms_.divides_columns()) score_features(worker, histograms_.features_of(panel));
             }
-            group.barrier();
-            score_features(group);
+            if (!histograms_.divides_columns()) {
+                group.barrier();
+                score_features(worker, histograms_.features(group));
+            }
             group.barrier();
             collect_candidates(worker);
             const int leaf = best_leaf(worker, split + 1);
@@ -90,6 +97,7 @@ class LeafwiseGrower {
         }
 
         LeafPartition rows;
+        std::vector<ListedRows> lists;  // of the leaf to sum next
         SplitScorer<Layout> scorer;
         AllowedColumns columns;  // one path per leaf
         Leaf leaf[max_leaves];
@@ -101,11 +109,18 @@ class LeafwiseGrower {
         Splits splits;
     };
 
-    // For this thread's features: completes the histograms of the opened leaves, and finds their best splits.
-    void score_features(ThreadGroup group) {
+    // Lists the rows to sum: those of all threads, or those of this one.
+    void list_rows(ThreadGroup group) {
         Worker& worker = workers_[group.rank];
-        worker.found = {};
-        for (std::size_t f = group.begin(context_.table.columns); f < group.end(context_.table.columns); ++f) {
+        worker.lists.clear();
+        for (const Worker& other : workers_) {
+            if (histograms_.divides_columns() || &other == &worker) worker.lists.push_back(other.rows.rows_of(worker.fill.leaf));
+        }
+    }
+
+    // Completes the histograms of some features of the opened leaves, and finds their best splits.
+    void score_features(Worker& worker, typename LeafHistograms<Layout>::Part features) {
+        for (std::size_t f = features.begin; f < features.end; ++f) {
             if (!worker.columns.allows(worker.opened[0], f)) continue;  // nor do the sibling and what they become
             histograms_.merge(worker.fill, 0, f);
             for (int i = 0; i < 2 && worker.opened[i] >= 0; ++i) {

@@ -42,7 +42,7 @@ class SplitSample {
                 shares_[rank].first = capacity;
                 capacity += context.max_drawn((group.end(blocks) - group.begin(blocks)) * block);
             }
-            bins_.resize(capacity * context.bundles.row_bytes() + block);
+            bins_.resize(context.panels.bytes(capacity));
         }
         capacity_ = capacity;
         words_.resize(capacity * width_);
@@ -50,7 +50,13 @@ class SplitSample {
         for (auto& share : shares_) share.squares.resize(outputs_);
     }
 
-    const std::uint8_t* by_row() const { return bins_.empty() ? context_.bundles.by_row() : bins_.data(); }
+    // The bins of a panel, by row.
+    const std::uint8_t* panel(std::size_t number) const {
+        const PanelLayout& layout = context_.panels;
+        if (!bins_.empty()) return bins_.data() + number * capacity_ * layout.width();
+        if (layout.divides()) return context_.panel_bytes.data() + number * context_.table.rows * layout.width();
+        return context_.bundles.by_row();
+    }
     const Word* words() const { return words_.data(); }
     const Share& share(int rank) const { return shares_[rank]; }
 
@@ -63,7 +69,8 @@ class SplitSample {
     };
     Column column(std::size_t index) const {
         if (bins_.empty()) return {context_.table.column(index), 1};
-        return {bins_.data() + context_.bundles.shared() + context_.bundles.position(index), context_.bundles.row_bytes()};
+        const std::size_t byte = context_.bundles.shared() + context_.bundles.position(index);
+        return {bins_.data() + context_.panels.position(byte, capacity_), context_.panels.width()};
     }
 
     // Squared units of the gradients, for scores. The outputs of a distribution of numbers are different quantities, so each is divided by its
@@ -191,8 +198,8 @@ class SplitSample {
     }
 
     void copy_row(std::size_t row, const Word* packed, std::size_t position) {
-        const std::size_t bytes = context_.bundles.row_bytes();
-        std::memcpy(bins_.data() + position * bytes, context_.bundles.by_row() + row * bytes, bytes);
+        const std::uint8_t* bytes = context_.bundles.by_row() + row * context_.bundles.row_bytes();
+        context_.panels.copy_row(bytes, bins_.data(), capacity_, position);
         for (int k = 0; k < width_; ++k) words_[position * width_ + k] = packed[row % block * width_ + k];
     }
 

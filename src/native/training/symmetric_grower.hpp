@@ -38,16 +38,24 @@ class SymmetricGrower {
         worker.rows.start(share.first, share.count, sample.weight());
         for (int level = 0; level < context_.recipe.depth; ++level) {
             if (level > 0) split_leaves(worker, sample, level - 1);
+            plan_level(worker, level);
+            list_rows(worker, level, sample);
             if (polls) monitor.poll();
             if (group.rank == 0) stop_ = monitor.stopped();
             group.barrier();
             if (stop_) return false;
             if (level == 0) worker.scorer.start(sample, seed_, tree);
             if (level == 0) worker.columns.start(seed_, tree);
-            plan_level(worker, level);
-            if (level > 0 || !root_is_summed) fill_histograms(group, sample, level);
-            group.barrier();
-            score_features(group, level);
+            worker.best = Split{};
+            const auto panels = histograms_.panels(group);
+            for (std::size_t panel = panels.begin; panel < panels.end; ++panel) {
+                if (level > 0 || !root_is_summed) fill_histograms(group, sample, level, panel);
+                if (histograms_.divides_columns()) score_features(worker, level, histograms_.features_of(panel));
+            }
+            if (!histograms_.divides_columns()) {
+                group.barrier();
+                score_features(worker, level, histograms_.features(group));
+            }
             group.barrier();
             choose_split(worker, level);
         }
@@ -65,6 +73,9 @@ class SymmetricGrower {
         AllowedColumns columns;  // the whole tree is one path: its number is 0
         std::vector<int> slot;  // index of each leaf's histogram; -1 for leaves without rows
         std::vector<Fill> fills;
+        std::vector<ListedRows> lists;  // of this thread's rows, one per fill
+        std::vector<ListedRows> listed;  // and those of one fill, one per thread
+        std::vector<RowList<ConsecutiveRows>> consecutive;
         int slots_used = 0;
         Splits splits;
         Split best;
@@ -104,25 +115,37 @@ class SymmetricGrower {
         }
     }
 
-    void fill_histograms(ThreadGroup group, SplitSample<Layout>& sample, int level) {
+    // Lists the rows of all leaves to sum. The root holds consecutive rows, unless some are of no weight.
+    void list_rows(Worker& worker, int level, const SplitSample<Layout>& sample) {
+        worker.rows.clear_lists();
+        worker.lists.clear();
+        if (level == 0 && sample.weight() == nullptr) return;
+        for (const Fill& fill : worker.fills) worker.lists.push_back(worker.rows.list(fill.leaf));
+    }
+
+    // Sums the fills of a level in one panel: all rows, or those of this thread.
+    void fill_histograms(ThreadGroup group, const SplitSample<Layout>& sample, int level, std::size_t panel) {
         Worker& worker = workers_[group.rank];
-        for (std::size_t i = 0; i < worker.fills.size(); ++i) {
-            const Fill& fill = worker.fills[i];
-            if (level == 0 && sample.weight() == nullptr) {
-                const auto& share = sample.share(group.rank);
-                histograms_.sum(group.rank, i, fill, sample, ConsecutiveRows{share.first}, share.count);
-            } else {
-                const auto list = worker.rows.rows_of(fill.leaf);
-                histograms_.sum(group.rank, i, fill, sample, list.rows, list.count);
+        const int first = histograms_.divides_columns() ? 0 : group.rank;
+        const int last = histograms_.divides_columns() ? group.size : group.rank + 1;
+        if (level == 0 && sample.weight() == nullptr) {
+            worker.consecutive.clear();
+            for (int rank = first; rank < last; ++rank) {
+                worker.consecutive.push_back({{sample.share(rank).first}, sample.share(rank).count});
             }
+            histograms_.template sum<ConsecutiveRows>(group.rank, 0, worker.fills[0], panel, sample, worker.consecutive);
+            return;
+        }
+        for (std::size_t i = 0; i < worker.fills.size(); ++i) {
+            worker.listed.clear();
+            for (int rank = first; rank < last; ++rank) worker.listed.push_back(workers_[rank].lists[i]);
+            histograms_.template sum<const std::uint32_t*>(group.rank, i, worker.fills[i], panel, sample, worker.listed);
         }
     }
 
-    // For this thread's features: completes the histograms, and finds the best threshold.
-    void score_features(ThreadGroup group, int level) {
-        Worker& worker = workers_[group.rank];
-        worker.best = Split{};
-        for (std::size_t f = group.begin(context_.table.columns); f < group.end(context_.table.columns); ++f) {
+    // Completes the histograms of some features, and finds the best threshold.
+    void score_features(Worker& worker, int level, typename LeafHistograms<Layout>::Part features) {
+        for (std::size_t f = features.begin; f < features.end; ++f) {
             if (!worker.columns.allows(0, f)) continue;  // nor will any later level
             for (std::size_t i = 0; i < worker.fills.size(); ++i) histograms_.merge(worker.fills[i], i, f);
             float scores[max_bins] = {};

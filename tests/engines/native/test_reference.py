@@ -24,8 +24,12 @@ ENSEMBLES = {
 
 
 def assert_trees_equal(trained, sample, recipe):
+    assert_same_trees(trained, expected_trees(sample, recipe))
+
+
+def expected_trees(sample, recipe):
     codes, y, weight, keys = sample
-    assert_same_trees(trained, reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99))
+    return reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99)
 
 
 def assert_same_trees(trained, expected):
@@ -81,12 +85,12 @@ def test_a_leafwise_tree_makes_no_split_without_gain(core):
     np.testing.assert_array_equal(trained[2][:, :, 2:], 255)  # three distinct rows have three leaves
 
 
-def wide_table(columns, classes, *, n=300, seed=0):
+def wide_table(columns, classes, *, n=300, seed=0, max_bins=255):
     """Return a table with many columns and bins, for a Normal (no classes) or for many classes."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, columns))
     signal = X[:, 0] + X[:, -1] ** 2 + 0.3 * rng.normal(size=n)
-    bins = Bins.fit(X, np.ones(n), 255)
+    bins = Bins.fit(X, np.ones(n), max_bins)
     y = (signal - signal.mean()) / signal.std()
     if classes:
         y = np.searchsorted(np.quantile(y, np.arange(1, classes) / classes), y).astype(float)
@@ -102,6 +106,26 @@ def test_trees_of_wide_tables_and_many_classes_equal_the_reference(core, columns
         objective="categorical" if classes else "normal", outputs=len(start), start=start, trees=2, depth=2, noise=0.1
     )
     assert_trees_equal(train(core, sample, counts, recipe), sample, recipe)
+
+
+PANELS = {"all rows": {}, "some rows": {"subsample": 0.5}, "structure on a sample": {"structure_rows": 2000.0}}
+
+
+@functools.cache
+def table_in_panels(columns, case, leaves):
+    """Return a table whose columns have too many bins to be bundled, a recipe and the trees of the reference."""
+    sample, counts = wide_table(columns, 0, n=4200, max_bins=20)
+    recipe = recipe_of("normal", trees=2, depth=3, leaves=leaves, noise=0.1, **PANELS[case])
+    return sample, counts, recipe, expected_trees(sample, recipe)
+
+
+@pytest.mark.parametrize("leaves", [0, 5])
+@pytest.mark.parametrize("case", PANELS)
+@pytest.mark.parametrize("columns", [17, 30])
+def test_trees_of_columns_in_panels_equal_the_reference(core, columns, case, leaves):
+    sample, counts, recipe, expected = table_in_panels(columns, case, leaves)
+    for threads in (1, 2, 3):  # that divide the rows, or the columns if there are enough panels
+        assert_same_trees(train(core, sample, counts, recipe, threads=threads), expected)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -91,7 +91,8 @@ def test_chains_of_one_table_are_trained_together_as_they_are_alone(core, object
     alone = [train(core, sample, counts, recipe, seeds=(seed,)) for seed in seeds]
     for chains in (2, 4, 5, 10):  # as many as vectors have lanes, and others
         for threads in (1, 3):
-            for position, arrays in enumerate(train(core, sample, counts, recipe, seeds=seeds[:chains], threads=threads)):
+            together = train(core, sample, counts, recipe, seeds=seeds[:chains], threads=threads)
+            for position, arrays in enumerate(together):
                 expected = [one[position] for one in alone[:chains]]
                 np.testing.assert_array_equal(arrays, np.concatenate(expected) if len(arrays) else arrays)
 
