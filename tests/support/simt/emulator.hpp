@@ -1,4 +1,6 @@
 // Runs CUDA kernels on the processor: the threads of a block are fibers, which switch where CUDA's threads wait for each other.
+// A fiber is entered by swapcontext once, for its first kernel. From then on it switches by _setjmp and _longjmp, because swapcontext
+// asks the system for the mask of signals each time.
 //
 // Blocks run one after the other, and the threads of a block between two barriers, both in ascending or in descending order: a missing
 // barrier shows as a difference between the two. Shared memory begins with garbage. Only what the kernels use is here.
@@ -6,13 +8,14 @@
 
 #define EPIBOOST_EMULATOR
 
+#undef _FORTIFY_SOURCE  // else _longjmp refuses to go to another stack
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <vector>
+#include <vector>  // not <functional> and <memory>: the tests compile this file many times
 
 #include "core/standard.hpp"
 
@@ -37,20 +40,22 @@ constexpr unsigned lanes_per_warp = 32;
 constexpr std::size_t stack_bytes = 256 * 1024;
 
 struct Fiber {
-    ucontext_t context{};
-    std::vector<char> stack = std::vector<char>(stack_bytes);
+    jmp_buf place;
+    std::vector<char> stack;  // reserved and not filled: the system gives only the pages that are used
     Dimensions thread;
     bool done = true;
 };
 
 struct Machine {
-    ucontext_t scheduler{};
+    ucontext_t entering{};
+    jmp_buf scheduler;
     std::vector<Fiber> fibers;
     std::vector<Barrier> warp_barriers;
     std::vector<unsigned> live_in_warp;
     std::vector<unsigned long long> exchanged;
     std::vector<unsigned char> shared;
-    std::function<void()> kernel;
+    const void* kernel = nullptr;
+    void (*call)(const void*) = nullptr;
     Barrier block_barrier;
     Fiber* running = nullptr;
     unsigned live = 0;
@@ -62,7 +67,14 @@ struct Machine {
 
 inline Machine machine;
 
-inline void yield() { swapcontext(&machine.running->context, &machine.scheduler); }
+inline void yield() {
+    if (_setjmp(machine.running->place) == 0) _longjmp(machine.scheduler, 1);
+}
+
+// Runs the fiber `machine.running` until it yields.
+inline void resume() {
+    if (_setjmp(machine.scheduler) == 0) _longjmp(machine.running->place, 1);
+}
 
 inline void wait_at(Barrier& barrier, const unsigned& expected) {
     const unsigned phase = barrier.phase;
@@ -81,17 +93,39 @@ inline void wait_at(Barrier& barrier, const unsigned& expected) {
 inline unsigned warp() { return machine.running->thread.x / lanes_per_warp; }
 
 inline void run_fiber() {
-    machine.kernel();
-    machine.running->done = true;
-    --machine.live;
-    --machine.live_in_warp[warp()];
-    ++machine.progress;
-    yield();
+    for (;;) {
+        yield();
+        machine.call(machine.kernel);
+        machine.running->done = true;
+        --machine.live;
+        --machine.live_in_warp[warp()];
+        ++machine.progress;
+    }
+}
+
+// Makes fibers that wait for their first kernel.
+inline void make_fibers(std::size_t count) {
+    Machine& m = machine;
+    if (m.fibers.size() >= count) return;
+    const std::size_t first = m.fibers.size();
+    m.fibers.resize(count);
+    for (std::size_t i = first; i < count; ++i) {
+        Fiber& fiber = m.fibers[i];
+        fiber.stack.reserve(stack_bytes);
+        ucontext_t context{};
+        getcontext(&context);
+        context.uc_stack.ss_sp = fiber.stack.data();
+        context.uc_stack.ss_size = stack_bytes;
+        context.uc_link = nullptr;
+        makecontext(&context, run_fiber, 0);
+        m.running = &fiber;
+        if (_setjmp(m.scheduler) == 0) swapcontext(&m.entering, &context);
+    }
 }
 
 inline void run_block(unsigned threads, bool descending) {
     Machine& m = machine;
-    if (m.fibers.size() < threads) m.fibers.resize(threads);
+    make_fibers(threads);
     const unsigned warps = (threads + lanes_per_warp - 1) / lanes_per_warp;
     m.warp_barriers.assign(warps, {});
     m.live_in_warp.assign(warps, 0);
@@ -104,17 +138,12 @@ inline void run_block(unsigned threads, bool descending) {
         fiber.thread.x = i;
         fiber.done = false;
         ++m.live_in_warp[i / lanes_per_warp];
-        getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = fiber.stack.data();
-        fiber.context.uc_stack.ss_size = fiber.stack.size();
-        fiber.context.uc_link = &m.scheduler;
-        makecontext(&fiber.context, run_fiber, 0);
     }
     while (m.live > 0) {
         const unsigned before = m.progress;
         for (unsigned i = 0; i < threads; ++i) {
             m.running = &m.fibers[descending ? threads - 1 - i : i];
-            if (!m.running->done) swapcontext(&m.scheduler, &m.running->context);
+            if (!m.running->done) resume();
         }
         if (m.progress == before) {
             std::fprintf(stderr, "the threads of a block wait at different barriers\n");
@@ -123,11 +152,13 @@ inline void run_block(unsigned threads, bool descending) {
     }
 }
 
-inline void run_grid(Dimensions grid, unsigned threads, std::size_t shared_bytes, bool descending, std::function<void()> kernel) {
+template <class Kernel>
+void run_grid(Dimensions grid, unsigned threads, std::size_t shared_bytes, bool descending, const Kernel& kernel) {
     Machine& m = machine;
     m.grid = grid;
     m.block = {threads, 1};
-    m.kernel = std::move(kernel);
+    m.kernel = &kernel;
+    m.call = [](const void* given) { (*static_cast<const Kernel*>(given))(); };
     m.shared.resize(shared_bytes);
     for (unsigned y = 0; y < grid.y; ++y) {
         for (unsigned x = 0; x < grid.x; ++x) {

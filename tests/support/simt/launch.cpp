@@ -20,8 +20,8 @@ extern "C" EXPORTED int launch(const char* name, const void* arguments, int leve
     using epiboost::cuda::Chains;
     using epiboost::cuda::TablePart;
     const auto is = [&](const char* other) { return std::strcmp(name, other) == 0; };
-    const auto run = [&](std::function<void()> kernel) {
-        emulator::run_grid({grid_x, grid_y}, threads, shared_bytes, descending != 0, std::move(kernel));
+    const auto run = [&](const auto& kernel) {
+        emulator::run_grid({grid_x, grid_y}, threads, shared_bytes, descending != 0, kernel);
         return 1;
     };
 #if EPIBOOST_LEAF_WISE
