@@ -8,6 +8,7 @@ constraints.
 
 from dataclasses import dataclass, field
 
+import joblib
 import numpy as np
 
 from tests.support.reference_leaves import leaves_of, mean_gradient, neighbour_weight, sampled_weight, steps
@@ -60,6 +61,18 @@ class Chain:
     threshold: list = field(default_factory=list)
     parent: list = field(default_factory=list)
     leaf: list = field(default_factory=list)
+
+
+_TRAINED = {}
+
+
+def trained_once(sample, recipe, **options):
+    """Return the chain of the seed 99 on (bins, targets, weights, keys): one training serves all instruction sets."""
+    key = joblib.hash((sample, recipe, options))
+    if key not in _TRAINED:
+        bins, y, weight, keys = sample
+        _TRAINED[key] = train(bins, y.astype(float), weight.astype(float), keys, recipe, 99, **options)
+    return _TRAINED[key]
 
 
 # ---------------------------------------------------------------------------------------------------------- mathematics

@@ -26,8 +26,7 @@ def test_trees_beside_an_offset_equal_those_of_the_reference(core, objective, sh
     recipe = recipe_of(objective, trees=4, noise=0.3, shrink=0.05, random_strength=1.0, **shape)
     offset = np.random.default_rng(5).normal(size=(150, recipe.outputs)).astype(np.float32)
     trained = train(core, sample, counts, recipe, offset, [core.Sample(*sample, counts, offset)])
-    codes, y, weight, keys = sample
-    expected = reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99, offset=offset)
+    expected = reference.trained_once(sample, recipe, offset=offset)
     np.testing.assert_array_equal(trained[0][0], expected.feature)
     np.testing.assert_array_equal(trained[1][0], expected.threshold)
     np.testing.assert_array_equal(trained[2][0], expected.parent)

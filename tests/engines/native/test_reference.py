@@ -1,7 +1,5 @@
 """The native core grows the same trees as the reference trainer in NumPy."""
 
-import functools
-
 import numpy as np
 import pytest
 
@@ -24,16 +22,8 @@ ENSEMBLES = {
 
 
 def assert_trees_equal(trained, sample, recipe):
-    assert_same_trees(trained, expected_trees(sample, recipe))
-
-
-def expected_trees(sample, recipe):
-    codes, y, weight, keys = sample
-    return reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99)
-
-
-def assert_same_trees(trained, expected):
     feature, threshold, parent, leaf, *_ = trained
+    expected = reference.trained_once(sample, recipe)
     np.testing.assert_array_equal(feature[0], expected.feature)
     np.testing.assert_array_equal(threshold[0], expected.threshold)
     np.testing.assert_array_equal(parent[0], expected.parent)
@@ -111,21 +101,14 @@ def test_trees_of_wide_tables_and_many_classes_equal_the_reference(core, columns
 PANELS = {"all rows": {}, "some rows": {"subsample": 0.5}, "structure on a sample": {"structure_rows": 2000.0}}
 
 
-@functools.cache
-def table_in_panels(columns, case, leaves):
-    """Return a table whose columns have too many bins to be bundled, a recipe and the trees of the reference."""
-    sample, counts = wide_table(columns, 0, n=4200, max_bins=20)
-    recipe = recipe_of("normal", trees=2, depth=3, leaves=leaves, noise=0.1, **PANELS[case])
-    return sample, counts, recipe, expected_trees(sample, recipe)
-
-
 @pytest.mark.parametrize("leaves", [0, 5])
 @pytest.mark.parametrize("case", PANELS)
 @pytest.mark.parametrize("columns", [17, 30])
 def test_trees_of_columns_in_panels_equal_the_reference(core, columns, case, leaves):
-    sample, counts, recipe, expected = table_in_panels(columns, case, leaves)
+    sample, counts = wide_table(columns, 0, n=4200, max_bins=20)  # too many bins for bundles
+    recipe = recipe_of("normal", trees=2, depth=3, leaves=leaves, noise=0.1, **PANELS[case])
     for threads in (1, 2, 3):  # that divide the rows, or the columns if there are enough panels
-        assert_same_trees(train(core, sample, counts, recipe, threads=threads), expected)
+        assert_trees_equal(train(core, sample, counts, recipe, threads=threads), sample, recipe)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -212,9 +195,7 @@ def test_strong_shrinkage_over_many_trees_equals_the_reference(core):
     sample, counts = small_table("normal", "one", missing=False)
     recipe = recipe_of("normal", trees=80, depth=1, learning_rate=0.5, shrink=1.0, noise=0.1)
     *_, leaf, _, _ = train(core, sample, counts, recipe)
-    codes, y, weight, keys = sample
-    expected = reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99)
-    np.testing.assert_allclose(leaf[0], expected.leaf, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(leaf[0], reference.trained_once(sample, recipe).leaf, rtol=1e-4, atol=1e-5)
 
 
 CONTROLS = {
@@ -245,24 +226,16 @@ CONTROLS = {
 SIZES = {"symmetric": {"depth": 4}, "leaf-wise": {"depth": 255, "leaves": 9}}
 
 
-@functools.cache
-def constrained(controls, size, objective):
-    """Return a small table, and the trees of the reference with constraints."""
-    sample, counts = small_table(objective, "integer", missing=True, n=90)
-    recipe = recipe_of(objective, trees=3, **SIZES[size], **CONTROLS[controls])
-    codes, y, weight, keys = sample
-    return sample, counts, recipe, reference.train(codes, y.astype(float), weight.astype(float), keys, recipe, 99)
-
-
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     ("controls", "objective"),
     [*((one, "normal") for one in CONTROLS), ("monotone on samples", "bernoulli"), ("pairs", "categorical")],
 )
 def test_constrained_trees_equal_the_reference(core, controls, objective, size):
-    sample, counts, recipe, expected = constrained(controls, size, objective)
+    sample, counts = small_table(objective, "integer", missing=True, n=90)
+    recipe = recipe_of(objective, trees=3, **SIZES[size], **CONTROLS[controls])
     for threads in (1, 3):
-        assert_same_trees(train(core, sample, counts, recipe, threads=threads), expected)
+        assert_trees_equal(train(core, sample, counts, recipe, threads=threads), sample, recipe)
 
 
 @pytest.mark.parametrize("fault", [{"monotone": (1, 0)}, {"interactions": ((0, 4),)}, {"interactions": ((-1,),)}])
