@@ -159,6 +159,8 @@ class Scores:
     def is_allowed(self, leaves, side):
         """Return whether no leaf is divided into parts of which one is below the least weight."""
         least = round(self.recipe.min_leaf_weight * self.share)
+        if least == 0:
+            return True
         sizes = [sorted([self.weight[rows & ~side].sum(), self.weight[rows & side].sum()]) for rows in leaves]
         return all(smaller == 0 or smaller >= least for smaller, _ in sizes)
 
@@ -167,15 +169,16 @@ class Scores:
         best = (-1e30, 0, 255)
         keys = noise_key(self.seed, self.tree, SPLIT_SCORES, node)
         for f in sorted(allowed_columns(self.recipe, path, self.bins.shape[1], self.seed, self.tree)):
+            places = np.arange(f * 128, f * 128 + 128, dtype=np.uint32)
+            noise = normal_pair(keys, places) if self.deviation > 0 else None
             inside = self.bins[:, f] if len(leaves) > 1 or self.recipe.leaves == 0 else self.bins[leaves[0], f]
             for t in range(inside.min(), inside.max()):
                 side = self.bins[:, f] > t
                 if not self.is_allowed(leaves, side):
                     continue
                 score = sum(self.of_sides(rows & ~side, rows & side, f, t) for rows in leaves)
-                if self.deviation > 0:
-                    noise = normal_pair(keys, np.array([f * 128 + t // 2], dtype=np.uint32))[t % 2][0]
-                    score = np.sqrt(score) + self.deviation * noise
+                if noise is not None:
+                    score = np.sqrt(score) + self.deviation * noise[t % 2][t // 2]
                 if score > best[0] + 1e-6 * abs(best[0]):
                     best = (score, f, t)
         return best
