@@ -12,6 +12,9 @@ SOURCES := pyproject.toml README.md LICENSE $(wildcard CMakeLists.txt) \
 
 # Lists in pyproject.toml, for $(PYTHON) -c. pip can install the requirements of a package only together with the package.
 PYPROJECT := import tomllib; toml = tomllib.load(open('pyproject.toml', 'rb')); project = toml['project']
+# The extra `all` names the others.
+EXTRAS := extras = project['optional-dependencies']; named = extras['all'][0].partition('[')[2].rstrip(']').split(','); \
+	all = [one.replace(' ', '') for name in named for one in extras[name] if not one.startswith('epiboost[')]
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-extras test-cuda test-arm fuzz soak sanitize lint format bench bench-quick bench-quality \
@@ -136,12 +139,22 @@ $(VENV)/.build: pyproject.toml | $(BIN)/python
 	touch $@
 
 # The pip that comes with Python may be too old to know dependency groups.
-$(VENV)/.tools: pyproject.toml | $(VENV)/.build
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --group dev
+$(VENV)/.pip: | $(VENV)/.build
+	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip
 	touch $@
 
-# Runs of pip have an order, so that two do not meet in `make -j`: .build, .tools, the wheel, .installed, then these.
+# Python compiles what is imported, half of what pip would compile.
+$(VENV)/.tools: pyproject.toml | $(VENV)/.pip
+	$(BIN)/python -m pip install --quiet --no-compile --group dev
+	touch $@
+
+# What the package needs with all extras is installed while the wheel is built.
+$(VENV)/.requirements: pyproject.toml | $(VENV)/.tools
+	$(BIN)/python -m pip install --quiet --no-compile $$($(BIN)/python -c "$(PYPROJECT); $(EXTRAS); print(*project['dependencies'], *all)")
+	touch $@
+
+# Runs of pip that install have an order, so that two do not meet in `make -j`: .build, .pip, .tools, .requirements, .installed,
+# then these.
 $(VENV)/.audit: $(VENV)/.tools | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group audit
 	touch $@
@@ -161,7 +174,7 @@ $(VENV)/.docs: $(VENV)/.tools | $(VENV)/.installed
 	touch $@
 
 # Not editable: the tests run on what a user gets.
-$(VENV)/.installed: $(VENV)/.tools build/wheel/.all
+$(VENV)/.installed: $(VENV)/.requirements build/wheel/.all
 	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps build/wheel/*.whl
 	$(BIN)/python -m pip install --quiet "$$(echo build/wheel/*.whl)[all]"
 	touch $@
@@ -178,7 +191,7 @@ $(VENV)/.demo-requirements: pyproject.toml | $(BIN)/python
 	  $$($(BIN)/python -c "$(PYPROJECT); print(*project['dependencies'], *project['optional-dependencies']['demo'])")
 	touch $@
 
-build/wheel/.all: | $(VENV)/.tools
+build/wheel/.all: | $(VENV)/.pip
 
 # The wheel with all modules, or with those for this machine. Without isolation, only what has changed is compiled again.
 build/wheel/.all build/wheel/.native: $(VENV)/.build $(SOURCES)
