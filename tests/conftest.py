@@ -1,14 +1,27 @@
 """Fixtures that several rooms share."""
 
 import os
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import settings
+
+from tests.support.time_limit import time_limit
 
 # A busy machine is no failure. All else is Hypothesis' own profile, which draws the same examples in every run of CI.
 settings.register_profile("project", settings.default, deadline=None)
 settings.load_profile("project")
 
+
+@pytest.hookimpl(wrapper=True)
+def _limit_dask(item):
+    """Limit the time of a test of Dask, and of the start and the end of its cluster, which may wait forever."""
+    is_of_dask = "client" in item.fixturenames or "distributed" in item.path.parts
+    with time_limit() if is_of_dask else nullcontext():
+        return (yield)
+
+
+pytest_runtest_setup = pytest_runtest_call = pytest_runtest_teardown = _limit_dask
 
 _THREADS = os.environ.get("OMP_NUM_THREADS")
 
