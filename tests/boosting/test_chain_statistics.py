@@ -32,7 +32,7 @@ def test_the_stationary_mean_and_variance_match_their_closed_form(hot, rate):
     y = (y - y.mean()) / y.std()  # the target in its own units: what the closed form speaks of
     model = EpiBoostRegressor(
         n_members=MEMBERS,
-        n_estimators=200,
+        n_estimators=100,
         learning_rate=rate,
         max_depth=1,
         l2=0,
@@ -60,7 +60,7 @@ def test_at_temperature_n_the_chain_samples_the_posterior_of_mean_and_deviation(
     y = np.random.default_rng(1).normal(size=n) * np.repeat(deviations, n // 2)
     model = EpiBoostRegressor(
         n_members=MEMBERS,
-        n_estimators=600,
+        n_estimators=400,
         learning_rate=0.02,
         max_depth=1,
         l2=0,

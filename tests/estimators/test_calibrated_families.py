@@ -87,7 +87,7 @@ def test_the_interval_of_a_score_contains_its_target(family):
 def test_fold_chains_guarantee_their_intervals(family, tmp_path):
     covered = []
     for seed in range(3):
-        X, y = family_table(family, 2000, seed=seed)
+        X, y = family_table(family, 1200, seed=seed)
         model = EpiBoostRegressor(distribution=family, **SMALL, keep_folds=True, out_of_fold=4).fit(X[:400], y[:400])
         interval = model.predict_interval(X[400:], COVERAGES, guarantee=True)
         covered.append(((interval[..., 0] <= y[400:, None]) & (y[400:, None] <= interval[..., 1])).mean(axis=0))
