@@ -98,7 +98,7 @@ def test_every_damaged_compression_is_named(tmp_path, compression, spoil):
         ("a.csv", b"PAR1 and more", "it is a Parquet file, whose name ends in .parquet"),
         ("a.parquet", b"x,y\n1,2\n", "it is not a Parquet file"),
         ("a.parquet", b"PAR1 and more", "cannot read"),
-        ("a.csv", gzip.compress(b"x,y\n1,2\n"), "it is compressed by gzip; its name must end in .csv.gz"),
+        ("a.csv", gzip.compress(b"x,y\n1,2\n", mtime=0), "it is compressed by gzip; its name must end in .csv.gz"),
         ("a.jsonl", b'[{"x": 1}]', "it is a JSON array; write one object per line"),
         ("a.jsonl", b'{"x": 1}\n{"x": "a"}\n', "changed from number to string in row 1"),
         ("a.jsonl", b'{"x": 1\n', "JSON parse error"),
@@ -107,7 +107,7 @@ def test_every_damaged_compression_is_named(tmp_path, compression, spoil):
         ("a.csv", b"x\ty\n1\t2\n", "separated by tabs; save it with commas between fields, or give it the ending .tsv"),
         ("a.csv", b"", "is empty"),
         ("a.csv", "x,y\n1,2\n".encode("utf-16"), "it is not UTF-8 text; save it as UTF-8"),
-        ("a.csv.gz", gzip.compress(b""), "is empty"),
+        ("a.csv.gz", gzip.compress(b"", mtime=0), "is empty"),
         ("a.txt", b"x,y\n1,2\n", "its name must end in .csv, .tsv, .jsonl, .ndjson, .parquet, each also with .gz"),
     ],
 )
