@@ -1,5 +1,7 @@
 """Targets that a family cannot have are errors that say what is allowed; extreme ones stay finite."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,9 @@ BAD = [
     ("poisson", -1.0, "whole numbers of at least 0"),
     ("poisson", 0.5, "whole numbers of at least 0"),
     ("negative_binomial", -2.0, "whole numbers of at least 0"),
+    ("negative_binomial", 1e300, r"at most 1e\+100"),
     ("gamma", 0.0, "above 0|positive"),
+    ("gamma", 1e300, r"at most 1e\+100"),
     ("lognormal", -3.0, "above 0|positive"),
     ("weibull", 0.0, "above 0|positive"),
     ("beta", 0.0, "between 0 and 1"),
@@ -34,7 +38,8 @@ def usual(family):
 def test_an_impossible_target_is_named_with_what_is_allowed(family, wrong, allowed):
     y = usual(family)
     y[7] = wrong
-    with pytest.raises(ValueError, match=rf"distribution='{family}' is for .*({allowed}).*{wrong:g} in row 7"):
+    got = re.escape(f"{wrong:g}")
+    with pytest.raises(ValueError, match=rf"distribution='{family}' is for .*({allowed}).*{got} in row 7"):
         fitted(family, y)
 
 
@@ -73,6 +78,13 @@ def test_one_extreme_target_leaves_everything_finite(family):
         assert np.isfinite(posterior.parameters).all()
         assert np.isfinite(model.predict(X)).all()
         assert np.isfinite(model.predict_interval(X, 0.9)).all()
+
+
+@pytest.mark.parametrize("family", ["gamma", "negative_binomial"])
+def test_the_largest_target_that_is_allowed_leaves_parameters_finite(family):
+    y = usual(family)
+    y[3] = 1e100
+    assert np.isfinite(fitted(family, y).predict_posterior(X).parameters).all()
 
 
 @pytest.mark.parametrize("family", number_families())

@@ -25,6 +25,7 @@ _MAX_LOG_RATIO = 80.0  # as in the native core
 _MAX_DEVIANCE = 1e18  # as in the native core
 _LARGE_SHAPE = 1e4  # series of the differences of special functions are exact beyond
 _MAX_LOG = 700.0  # its exponential is finite
+_MAX_TARGET = 1e100  # a mean may be predicted that is exp(80) times as large, and has a finite square
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -119,12 +120,12 @@ class Gamma(NumberObjective):
     name: ClassVar[str] = "gamma"
     family: ClassVar[Family] = "gamma"
     distribution_type: ClassVar[type[Distribution]] = GammaDistribution
-    support: ClassVar[str] = "numbers above 0"
+    support: ClassVar[str] = "numbers above 0 and at most 1e+100"
 
     @classmethod
     def is_possible(cls, y: Floats) -> Floats:
-        """Return whether numbers are positive."""
-        return np.asarray(y > 0.0)
+        """Return whether numbers are positive, and not too large."""
+        return np.asarray((y > 0.0) & (y <= _MAX_TARGET))
 
     @classmethod
     def of(

@@ -26,6 +26,7 @@ from epiboost._typing import Family, Floats
 _MAX_LOG_MEAN = 30.0  # of the ratio to the mean of the target; as in the native core
 _MIN_LOG_ALPHA, _MAX_LOG_ALPHA = -10.0, 8.0  # as in the native core
 _MAX_EXCESS = 1e18  # as in the native core
+_MAX_COUNT = 1e100  # a mean may be predicted that is exp(30) times as large, and has a finite square
 _LEAST_INFORMATION = 0.05  # as in the native core
 _START_ALPHAS = (1e-2, 1e2)
 _LARGE = 1e4  # the series of log − digamma is exact beyond
@@ -150,12 +151,12 @@ class NegativeBinomial(NumberObjective):
     name: ClassVar[str] = "negative_binomial"
     family: ClassVar[Family] = "negative_binomial"
     distribution_type: ClassVar[type[Distribution]] = NegativeBinomialDistribution
-    support: ClassVar[str] = "counts: whole numbers of at least 0"
+    support: ClassVar[str] = "counts: whole numbers of at least 0 and at most 1e+100"
 
     @classmethod
     def is_possible(cls, y: Floats) -> Floats:
-        """Return whether numbers are counts."""
-        return is_count(y)
+        """Return whether numbers are counts, and not too large."""
+        return np.logical_and(is_count(y), y <= _MAX_COUNT)
 
     @classmethod
     def of(
