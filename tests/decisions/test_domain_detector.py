@@ -195,6 +195,7 @@ class TestWithoutRowsOfItsOwn:
             ({"reference_rows": 0}, "combined", "the model must keep training rows"),
             ({"reference_rows": 0}, "novelty", "the model must keep training rows"),
             ({"out_of_fold": 0}, "combined", "the model needs out-of-fold chains"),
+            ({"n_members": 3}, "combined", "at least 5 chains have them by default, smaller ones with out_of_fold=4"),
             ({}, "knowledge", "rows that the members have not seen"),
         ],
     )

@@ -22,7 +22,9 @@ from epiboost._inputs.sparse_table import SparseTable
 from epiboost._typing import AnyArray, LibraryObject
 
 _COUNTS = "the table counts how often each target occurs for the same features, and copies of a row leave together"
-_MIN_CHAINS = 5  # members for which "auto" trains out-of-fold chains; with fewer these would cost more than the members
+
+MIN_CHAINS = 5
+"""Chains of the ensemble from which on "auto" trains out-of-fold chains; beside fewer, these would cost more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +73,7 @@ def plan_for(options: OutOfFoldOptions, recipe: Recipe, data: Dataset) -> OutOfF
 
 
 def _automatic_plan(options: OutOfFoldOptions, recipe: Recipe, data: Dataset) -> OutOfFoldPlan | None:
-    if recipe.n_chains < _MIN_CHAINS or _size(data) < MIN_ROWS:
+    if recipe.n_chains < MIN_CHAINS or _size(data) < MIN_ROWS:
         return None
     if (options.has_guard or data.n_classes) and _has_counts(options, data):
         return None

@@ -14,7 +14,9 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from epiboost._boosting.out_of_fold import DEFAULT_FOLDS
 from epiboost._estimators.conformal import check_share, conformal_quantile
+from epiboost._estimators.out_of_fold.options import MIN_CHAINS
 from epiboost._estimators.reference_rows import ReferenceRows
 from epiboost._estimators.unwrap import UnwrappedModel, unwrap
 from epiboost._inputs.user_table import fitted_feature_names, select_rows
@@ -256,7 +258,10 @@ class DomainDetector(OutlierMixin, BaseDecision):  # type: ignore[misc]  # sciki
             elif reference is None:
                 message += "the model must keep training rows (reference_rows), and this one keeps none"
             else:
-                message += "the model needs out-of-fold chains (out_of_fold), and this one has none"
+                message += (
+                    "the model needs out-of-fold chains, and this one has none; ensembles of at least "
+                    f"{MIN_CHAINS} chains have them by default, smaller ones with out_of_fold={DEFAULT_FOLDS}"
+                )
             raise ValueError(message)
         return score, score.of_reference_rows(reference)
 
