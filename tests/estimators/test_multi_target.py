@@ -98,6 +98,18 @@ def test_impossible_targets_are_refused(table, y, fault):
         quick().fit(table[0], y)
 
 
+def test_errors_name_the_target_that_is_at_fault(table):
+    pandas = pytest.importorskip("pandas")
+    X, y = table
+    named = pandas.DataFrame({"height": np.exp(y[:, 0]), "width": y[:, 1] - 200.0})
+    with pytest.raises(ValueError, match=r"the model of width: distribution='gamma' is for .*; y holds -"):
+        quick(distribution="gamma").fit(X, named)
+    with pytest.raises(ValueError, match=r"y of width: Input y contains NaN"):
+        quick().fit(X, named.assign(width=np.nan))
+    with pytest.raises(ValueError, match=r"eval_set of target 1: .* NaN"):
+        quick().fit(X, y, eval_set=(X, np.where([False, True], np.nan, y)))
+
+
 def test_evaluation_rows_of_another_number_of_targets_are_refused(table):
     X, y = table
     with pytest.raises(ValueError, match="as many targets as y, 2; got 1"):

@@ -15,7 +15,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from epiboost._boosting.recipe import draw_seed
-from epiboost._estimators.multi_target.targets import evaluation_per_target, read_targets, refuse_collections
+from epiboost._estimators.multi_target.targets import (
+    errors_about,
+    evaluation_per_target,
+    read_targets,
+    refuse_collections,
+)
 from epiboost._estimators.regressor import EpiBoostRegressor
 from epiboost._estimators.saving import SavedModel
 from epiboost._files.requirements import require_facts
@@ -86,10 +91,11 @@ class MultiTargetRegressor(RegressorMixin, SavedModel, BaseEstimator):  # type: 
         targets, names = read_targets(y)
         evaluations = evaluation_per_target(eval_set, len(names))
         seeds = np.random.default_rng(draw_seed(estimator.random_state)).integers(2**31, size=len(names))
-        models = [
-            clone(estimator).set_params(random_state=int(seed)).fit(X, y, sample_weight, own, groups)
-            for y, own, seed in zip(targets.T, evaluations, seeds, strict=True)
-        ]
+        models = []
+        for name, target, own, seed in zip(names, targets.T, evaluations, seeds, strict=True):
+            model = clone(estimator).set_params(random_state=int(seed))
+            with errors_about(f"the model of {name}"):
+                models.append(model.fit(X, target, sample_weight, own, groups))
         self.models_, self.target_names_ = models, names
         self.n_features_in_ = models[0].n_features_in_
         self.__dict__.pop("feature_names_in_", None)

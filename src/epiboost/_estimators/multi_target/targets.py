@@ -5,6 +5,8 @@
 ((2, 2), ('target 0', 'target 1'))
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,11 @@ from epiboost._typing import Floats, Table
 _TABLE_AXES = 2
 
 
-def read_targets(y: Table) -> tuple[Floats, tuple[str, ...]]:
-    """Return targets as finite numbers, shape (n, targets), and their names, those of a frame's columns."""
+def read_targets(y: Table, argument: str = "y") -> tuple[Floats, tuple[str, ...]]:
+    """Return targets as finite numbers, shape (n, targets), and their names, those of a frame's columns.
+
+    Errors of a target begin with the name of the argument and its own.
+    """
     if y is None:
         message = "MultiTargetRegressor requires y to be passed, but the target y is None"
         raise ValueError(message)
@@ -31,12 +36,25 @@ def read_targets(y: Table) -> tuple[Floats, tuple[str, ...]]:
     if table.shape[1] == 0:
         message = "y must have one column per target, got none"
         raise ValueError(message)
-    values = np.stack([Numbers.check(column) for column in table.T], axis=1)
     names = [str(name) for name in columns] if columns is not None else [f"target {k}" for k in range(table.shape[1])]
     if len(set(names)) < len(names):
         message = f"targets must have different names, got {', '.join(names)}"
         raise ValueError(message)
-    return values, tuple(names)
+    values = []
+    for name, column in zip(names, table.T, strict=True):
+        with errors_about(f"{argument} of {name}"):
+            values.append(Numbers.check(column))
+    return np.stack(values, axis=1), tuple(names)
+
+
+@contextmanager
+def errors_about(what: str) -> Iterator[None]:
+    """Begin every ValueError with what it is about."""
+    try:
+        yield
+    except ValueError as error:
+        message = f"{what}: {error}"
+        raise ValueError(message) from error
 
 
 def evaluation_per_target(eval_set: Table, n_targets: int) -> list[tuple[Any, ...] | None]:
@@ -52,7 +70,7 @@ def evaluation_per_target(eval_set: Table, n_targets: int) -> list[tuple[Any, ..
     if offset is not None:
         message = "eval_set has an offset; several targets take none"
         raise ValueError(message)
-    targets, names = read_targets(y)
+    targets, names = read_targets(y, "eval_set")
     if len(names) != n_targets:
         message = f"eval_set must have as many targets as y, {n_targets}; got {len(names)}"
         raise ValueError(message)
