@@ -166,6 +166,20 @@ def test_an_evaluation_set_is_transformed_too(table):
     assert model.regressor_.evaluation_loss_[0, -1] < 1.0
 
 
+def test_numbers_of_at_least_0_stay_there_with_log1p():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(0, 2, size=(500, 2))
+    y = np.maximum(X[:, 0] + rng.normal(size=500), 0.0)
+    model = TransformedTarget(EpiBoostRegressor(**SMALL), function=(np.log1p, np.expm1)).fit(X, y)
+    posterior = model.predict_posterior(X)
+    for found in (model.predict_interval(X), posterior.interval(), posterior.sample(20, random_state=0)):
+        assert found.min() == 0.0
+    assert (posterior.cdf(-0.1) == 0.0).all()
+    assert (posterior.cdf(0.0) > 0.0).all()
+    below = TransformedTarget(EpiBoostRegressor(**SMALL), function=(np.log1p, np.expm1)).fit(X, y - 0.5)
+    assert below.predict_interval(X).min() < -0.5
+
+
 class TestRefusals:
     @pytest.mark.parametrize(
         ("transform", "error"),

@@ -40,7 +40,7 @@ class TransformedTarget(RegressorMixin, NumberPredictions):  # type: ignore[misc
         The transform. ``"log"`` and ``"box-cox"`` are for numbers above 0, ``"yeo-johnson"`` for any. Exponents of the
         last two are the most likely ones between 0 and 2; outside, the mean of y would be infinite. Functions take and
         return arrays and are strictly monotone; `fit` checks that on the values of y, and that the second is the
-        inverse of the first.
+        inverse of the first. With ``(np.log1p, np.expm1)``, predictions are not below 0 if no value of y is.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ class Transform:
         Whether z increases with y.
     limits : pair of float
         Smallest and largest z of functions, within which the second is the inverse of the first: z of a square root
-        is not below 0. What a Normal has beyond counts as these.
+        is not below 0, nor is that of ``log1p`` for a target that never is. What a Normal has beyond counts as these.
     """
 
     name: str
@@ -171,6 +171,8 @@ def _limits(functions: tuple[Function, Function], y: Floats) -> tuple[float, flo
     z = np.asarray(function(y), dtype=np.float64)
     lowest, highest = float(z.min()), float(z.max())
     reach = _REACH * (max(highest - lowest, 1e-3 * max(abs(lowest), abs(highest))) or 1.0)
+    # log1p is taken for numbers from 0 on, and has values down to -1
+    least = 0.0 if function is np.log1p and y.min() >= 0.0 else -np.inf
 
     ends = np.asarray(inverse(np.array([lowest, highest])), dtype=np.float64)
     direction = float(np.sign(ends[1] - ends[0])) or 1.0
@@ -183,7 +185,7 @@ def _limits(functions: tuple[Function, Function], y: Floats) -> tuple[float, flo
         is_monotone = moved <= 0.0 if place <= lowest else moved >= 0.0
         return is_monotone and abs(back - place) <= _TOLERANCE * reach
 
-    return _farthest(is_inverse, lowest, lowest - reach), _farthest(is_inverse, highest, highest + reach)
+    return _farthest(is_inverse, lowest, max(lowest - reach, least)), _farthest(is_inverse, highest, highest + reach)
 
 
 def _farthest(holds: Callable[[float], bool], start: float, end: float) -> float:
