@@ -53,12 +53,21 @@ class FittedModel(FittedAttributes, UncertaintyModel):
         """Return what the members predict for a table that the schema has read."""
         return predict_table(on_device(self.forest_, self.device), table, prefixes=self.prefixes_)
 
+    @property
+    def _has_own_posterior(self) -> bool:
+        """Whether a subclass predicts another posterior: then no forest can summarise it."""
+        return type(self).predict_posterior is not FittedModel.predict_posterior
+
     def _near(self, X: Table) -> Table:
         self._require_fitted()
+        if self._has_own_posterior:
+            return on_host(X)
         return near_table(X, self.schema_, self.forest_, self.device)
 
     def _summary(self, X: Table, offset: Column) -> Posterior | Summary:
         self._require_fitted()
+        if self._has_own_posterior:
+            return super()._summary(X, offset)
         table, index = self._table_of(X), row_index(X)
         known = self._known_offset(offset, len(table))
         summary = self._summary_of(table, index, known)
@@ -100,6 +109,8 @@ class FittedModel(FittedAttributes, UncertaintyModel):
     def _uncertainty(self, X: Table, offset: Column) -> Uncertainty:
         """Return the uncertainty of each row; recalibrated parameters that nobody asked for are not written."""
         self._require_fitted()
+        if self._has_own_posterior:
+            return super()._uncertainty(X, offset)
         table, index = self._table_of(X), row_index(X)
         known = self._known_offset(offset, len(table))
         summary = self._summary_of(table, index, known) if self.forest_.family == "normal" else None
