@@ -25,6 +25,14 @@ def on_device(forest: Forest, device: Device) -> Forest:
     return forest.on(device) if isinstance(forest, DeviceForest) else forest
 
 
+def _summarising_forest(forest: Forest, device: Device) -> DeviceForest | None:
+    """Return the forest that predicts on a device, if it can summarise its members there."""
+    if not isinstance(forest, DeviceForest):  # this takes a tenth of the time of a prediction of one row
+        return None
+    there = forest.on(device)
+    return there if type(there) is type(forest) or isinstance(there, DeviceForest) else None
+
+
 def near_table(X: Table, schema: ColumnSchema, forest: Forest, device: Device) -> Table:
     """Return a table on a GPU as a checked table of CuPy, if the forest can predict it there; otherwise on the host."""
     if schema.categories or not isinstance(forest, DeviceForest) or not is_gpu_used(device, pays=True):
@@ -70,11 +78,11 @@ def summary_of(
     index: LibraryObject,
 ) -> Summary | None:
     """Return the summary that a forest computes of a table, on the GPU or the host; None if it cannot."""
-    if not isinstance(forest, DeviceForest) or isinstance(table, SparseTable):
+    there = None if isinstance(table, SparseTable) else _summarising_forest(forest, device)
+    if there is None:
         return None
-    forest = forest.on(device)
-    if forest.family == "normal":
-        parts = forest.normal_summary(table, prefixes, None if recalibration is None else numbers_of(recalibration))
+    if there.family == "normal":
+        parts = there.normal_summary(table, prefixes, None if recalibration is None else numbers_of(recalibration))
         if parts is None:
             return None
         mean, data, knowledge = parts
@@ -83,7 +91,7 @@ def summary_of(
         return Summary(mean if offset is None else mean + like(mean, offset), data, knowledge, index)
     if recalibration is not None or offset is not None:
         return None
-    probabilities = forest.mean_probabilities(table, prefixes)
+    probabilities = there.mean_probabilities(table, prefixes)
     return None if probabilities is None else Summary(probabilities, index=index)
 
 

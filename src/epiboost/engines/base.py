@@ -131,8 +131,8 @@ class LeafForest(Forest, Protocol):
 class DeviceForest(Forest, Protocol):
     """A forest that can predict on a GPU, and summarise its members there or on the host."""
 
-    def on(self, device: Device) -> "DeviceForest":
-        """Return the forest that predicts on a device."""
+    def on(self, device: Device) -> Forest:
+        """Return the forest that predicts on a device; one that is no `DeviceForest` is asked for `predict` alone."""
 
     def normal_summary(
         self, table: LibraryObject, prefixes: tuple[int, ...] | None, recalibration: Sequence[float] | None
