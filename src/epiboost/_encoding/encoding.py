@@ -119,6 +119,10 @@ class Encoding:
                     ]
         return table, unseen
 
+    def has_unseen_codes(self, X: AnyArray) -> bool:
+        """Return whether a row has a category that the schema does not know. Takes a fraction of an encoding's time."""
+        return bool((X[:, self.sizes > 0] < 0.0).any())
+
     def codes(self, X: AnyArray) -> tuple[dict[int, Integers], Integers]:
         """Return the codes of categorical columns and of intervals, by column index, and the number of codes."""
         return codes_of(X, self.sizes) | self.intervals.codes(X), self.intervals.add_sizes(self.sizes)

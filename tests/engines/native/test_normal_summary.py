@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 
 from epiboost import EpiBoostRegressor
+from epiboost._encoding.binned import BinnedEncoding
 from epiboost._inputs import sparse_table
 
 ROWS = (1, 3, 4, 300, 5003)
@@ -73,6 +74,20 @@ def test_of_tables_with_categories(names, rows):
     assert list(fitted.predict_uncertainty(table).to_frame().index) == list(table.index)
 
 
+def test_a_table_with_a_new_category_is_binned_once(monkeypatch):
+    train = cities(400, ["Oslo", "Rome"])
+    fitted = EpiBoostRegressor(**SETTINGS).fit(train, train["size"] + (train["city"] == "Oslo"))
+    binned, transform = [], BinnedEncoding.transform
+
+    def counted(encoding, X, **options):
+        binned.append(len(X))
+        return transform(encoding, X, **options)
+
+    monkeypatch.setattr(BinnedEncoding, "transform", counted)
+    fitted.predict(cities(300, ["Oslo", "Rome", "Lima"], seed=1))
+    assert binned == [300]
+
+
 def test_with_an_offset():
     X = numbers(400)
     offset = np.arange(400) / 7
@@ -121,3 +136,6 @@ def test_families_other_than_the_normal_have_none():
 def test_a_table_of_another_width_is_refused(model):
     with pytest.raises(ValueError, match="4 columns"):
         model.forest_.normal_summary(np.zeros((2, 3)), None, None)
+    train = cities(60, ["Oslo", "Rome"])
+    with pytest.raises(ValueError, match="2 columns"):
+        EpiBoostRegressor(**SETTINGS).fit(train, train["size"]).forest_.normal_summary(np.zeros((2, 3)), None, None)

@@ -105,9 +105,7 @@ class NativeForest:
 
     def predict(self, table: AnyArray, *, prefixes: Sequence[int] | None = None) -> Floats:
         """Return distribution parameters, shape (members, samples, outputs)."""
-        if table.ndim != 2 or table.shape[1] != self.n_features:  # noqa: PLR2004 (rows and columns)
-            message = f"the table must have {self.n_features} columns; got shape {table.shape}"
-            raise ValueError(message)
+        check_width(table, self.n_features)
         members = None if prefixes is None else tuple(int(prefix) for prefix in prefixes)
         if self.encoding is None:
             parameters = self._on_device.parameters(self, members, table)
@@ -140,13 +138,14 @@ class NativeForest:
         """Return mean, data and knowledge uncertainty of each row, where the table is, or None; see `DeviceForest`."""
         if self.family != "normal":
             return None
+        check_width(table, self.n_features)
         if self.encoding is None:
             settings = None if recalibration is None else Recalibration(*recalibration)
             summary = self._on_device.normal_summary(self, prefixes, table, settings)
             if summary is not None or is_on_device(table):
                 return summary
             return self._summary_on_host(table, prefixes, recalibration)
-        if self.device != "cpu":
+        if self.device != "cpu" or self.encoding.has_unseen_codes(table):
             return None
         encoded, unseen = self.binned(table)
         if unseen.any():  # such rows are encoded differently for each member
@@ -157,7 +156,6 @@ class NativeForest:
         self, table: AnyArray, prefixes: tuple[int, ...] | None, recalibration: Sequence[float] | None
     ) -> tuple[Floats, Floats, Floats]:
         """Return the summary of a table of numbers or of bins; parameters of members are never written as a whole."""
-        check_width(table, self.bins.n_features)
         predictor = self._predictor(prefixes)
         summarize = predictor.summarize if self.encoding is None else predictor.summarize_bins
         with shared_threads(self.threads) as threads:
