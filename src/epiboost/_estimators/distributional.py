@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from epiboost._boosting.objectives import Distribution
-from epiboost._posterior import number_mixture
+from epiboost._posterior.numbers import number_mixture
 from epiboost._typing import Floats
 
 LIMIT = 8.0

@@ -9,8 +9,8 @@ from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._estimators.out_of_fold.categorical import fit_temperature_above_one
 from epiboost._estimators.out_of_fold.censored import averaging_gain, censored_mixture, least_loss
 from epiboost._inputs.dataset import Dataset
-from epiboost._posterior import number_mixture
 from epiboost._posterior.mixture import mixture_logpdf
+from epiboost._posterior.numbers import number_mixture
 from epiboost._typing import Floats
 
 _TINY = float(np.finfo(np.float64).tiny)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from epiboost._boosting.objectives import Distribution
-from epiboost._posterior import number_mixture
+from epiboost._posterior.numbers import number_mixture
 from epiboost._typing import Floats
 
 _SQRT_TWO_PI = float(np.sqrt(2 * np.pi))

@@ -9,8 +9,8 @@
 import numpy as np
 
 from epiboost._boosting.objectives import Distribution
-from epiboost._posterior import number_mixture
 from epiboost._posterior.mixture import mixture_cdf, mixture_logpdf, mixture_quantile, mixture_sf
+from epiboost._posterior.numbers import number_mixture
 from epiboost._typing import Floats
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import stats
 
 from epiboost._boosting.objectives import Distribution
-from epiboost._posterior import number_mixture
-from epiboost._posterior.numbers import mixtures
+from epiboost._posterior.numbers import mixtures, number_mixture
 from epiboost._posterior.numbers.draws import draw_numbers, generator
 from epiboost._typing import Floats, LibraryObject
 
