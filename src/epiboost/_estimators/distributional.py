@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from epiboost._boosting.objectives import Distribution
-from epiboost._posterior.numbers import number_mixture
+from epiboost._posterior.numbers import mixtures
 from epiboost._typing import Floats
 
 LIMIT = 8.0
@@ -29,10 +29,10 @@ def scores_of(distribution: Distribution, parameters: Floats, y: Floats) -> Floa
     >>> scores_of(normal, np.array([[[1.0, 4.0], [1.0, 4.0]]]), np.array([3.0, -3.0])).round(6)
     array([ 1., -2.])
     """
-    below = number_mixture.cdf(distribution, parameters, y)
-    above = number_mixture.sf(distribution, parameters, y)
+    below = mixtures.cdf(distribution, parameters, y)
+    above = mixtures.sf(distribution, parameters, y)
     if distribution.is_discrete:
-        step = 0.5 * np.exp(number_mixture.logpdf(distribution, parameters, y))
+        step = 0.5 * np.exp(mixtures.logpdf(distribution, parameters, y))
         below, above = below - step, above + step
     return probit(below, above)
 
@@ -54,5 +54,5 @@ def ends_of(distribution: Distribution, parameters: Floats, scores: Floats) -> F
     """
     wider = scores + _MARGIN * np.sign(scores) * np.maximum(np.abs(scores), 1.0)  # despite rounding
     levels = ndtr(np.clip(wider, -LIMIT, LIMIT))
-    ends = number_mixture.quantile(distribution, parameters, levels)
+    ends = mixtures.quantile(distribution, parameters, levels)
     return np.where(np.abs(wider) < LIMIT, ends, np.copysign(np.inf, wider))

@@ -10,7 +10,7 @@ from epiboost._estimators.out_of_fold.categorical import fit_temperature_above_o
 from epiboost._estimators.out_of_fold.censored import averaging_gain, censored_mixture, least_loss
 from epiboost._inputs.dataset import Dataset
 from epiboost._posterior.mixture import mixture_logpdf
-from epiboost._posterior.numbers import number_mixture
+from epiboost._posterior.numbers import mixtures
 from epiboost._typing import Floats
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -33,7 +33,7 @@ def mixture_loss(parameters: Floats, data: Dataset) -> float:
         losses = -censored_mixture(data.objective, parameters, data.y)
     elif is_of_numbers(data.objective):
         distribution = distribution_of(data.objective, data.settings)
-        losses = -number_mixture.logpdf(distribution, parameters, data.y)
+        losses = -mixtures.logpdf(distribution, parameters, data.y)
     elif parameters.shape[2] == 1:
         losses = np.square(parameters[:, :, 0].mean(axis=0) - data.y)
     else:

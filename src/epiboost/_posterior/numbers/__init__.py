@@ -4,7 +4,7 @@
 module           holds
 ================ =====================================================
 methods          distribution function, density, quantiles, expectations
-mixtures         the same as functions of parameters, for any family
+mixtures         the same as functions of parameters, of any family
 quadrature       expectations over members and over counts
 draws            random draws
 crps             continuous ranked probability score

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from epiboost._boosting.objectives import Distribution
-from epiboost._posterior.numbers import number_mixture
+from epiboost._posterior.numbers import mixtures
 from epiboost._typing import Floats
 
 _SQRT_TWO_PI = float(np.sqrt(2 * np.pi))
@@ -78,8 +78,8 @@ def _of_counts(distribution: Distribution, parameters: Floats, y: Floats) -> Flo
     """Return the sum over counts k of the integral of (F(x) − 1[x ≥ y])² from k to k + 1."""
     lower, upper = _count_limits(distribution, parameters, y)
     counts = lower[:, np.newaxis] + np.arange(int((upper - lower).max()) + 1)
-    below = number_mixture.cdf(distribution, parameters, counts)
-    above = number_mixture.sf(distribution, parameters, counts)
+    below = mixtures.cdf(distribution, parameters, counts)
+    above = mixtures.sf(distribution, parameters, counts)
     before = np.clip(y[:, np.newaxis] - counts, 0.0, 1.0)  # part of the step from k that lies before y
     score: Floats = (before * np.square(below) + (1.0 - before) * np.square(above)).sum(axis=1)
     return score
@@ -107,8 +107,8 @@ def _of_intervals(distribution: Distribution, parameters: Floats, y: Floats) -> 
     x = breaks[:, :-1, np.newaxis] + half + half * _NODES
     flat = x.reshape(len(y), -1)
     is_below = flat < y[:, np.newaxis]
-    below = number_mixture.cdf(distribution, parameters, flat)
-    above = number_mixture.sf(distribution, parameters, flat)
+    below = mixtures.cdf(distribution, parameters, flat)
+    above = mixtures.sf(distribution, parameters, flat)
     weights = (half * _WEIGHTS).reshape(len(y), -1)
     score: Floats = (weights * np.square(np.where(is_below, below, above))).sum(axis=1)
     return score

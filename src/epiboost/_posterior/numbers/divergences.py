@@ -13,7 +13,7 @@ The log ratio of two densities of a family changes slowly, so that its expectati
 import numpy as np
 
 from epiboost._boosting.objectives import Distribution
-from epiboost._posterior.numbers.number_mixture import beside
+from epiboost._posterior.numbers.mixtures import beside
 from epiboost._posterior.numbers.quadrature import nodes_of
 from epiboost._typing import Floats
 

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from epiboost._boosting.objectives import Distribution
-from epiboost._posterior.numbers.number_mixture import beside
+from epiboost._posterior.numbers.mixtures import beside
 from epiboost._typing import Floats
 
 LIMIT = 8.0

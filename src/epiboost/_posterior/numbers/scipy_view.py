@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from epiboost._boosting.objectives import Distribution
-from epiboost._posterior.numbers import mixtures, number_mixture
+from epiboost._posterior.numbers import mixtures
 from epiboost._posterior.numbers.draws import draw_numbers, generator
 from epiboost._typing import Floats, LibraryObject
 
@@ -53,7 +53,7 @@ class _Rows:
 
     def _ppf(self, q: Floats, row: Floats) -> Floats:
         q, row = np.broadcast_arrays(np.asarray(q, dtype=np.float64), row)
-        found = number_mixture.quantile(self._distribution, self._of(row), q.reshape(-1, 1))
+        found = mixtures.quantile(self._distribution, self._of(row), q.reshape(-1, 1))
         return found[:, 0].reshape(q.shape)
 
     def _stats(self, row: Floats) -> tuple[Floats, Floats, None, None]:
