@@ -115,7 +115,7 @@ class Objective(abc.ABC):
         losses = self.row_losses(scores, y)
         return float((weight * losses).sum() / weight.sum() + np.log(self.units[1]))
 
-    def loss_shift(self, y: Floats, weight: Floats) -> float:  # noqa: ARG002 (of other families)
+    def loss_shift(self, y: Floats, weight: Floats) -> float:
         """Return the mean loss of encoded rows in the units of the target, less that which the native core measures."""
         return float(np.log(self.units[1]))
 
@@ -127,7 +127,7 @@ class Objective(abc.ABC):
         The ``settings`` are numbers that all chains of a model share, whatever rows they see; see `NumberObjective`.
         """
 
-    def beside(self, offset: Floats, y: Floats, weight: Floats) -> Self:  # noqa: ARG002 (of classes)
+    def beside(self, offset: Floats, y: Floats, weight: Floats) -> Self:
         """Return the objective of classes whose scores have a known part, the offset.
 
         Parameters

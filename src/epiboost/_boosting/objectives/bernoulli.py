@@ -38,13 +38,7 @@ class Bernoulli(Objective):
     family: ClassVar[Family] = "categorical"
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective that starts from the weighted share of the second class."""
         share = min(max(float(weight[y > 0].sum() / weight.sum()), _MIN_SHARE), 1.0 - _MIN_SHARE)
         return cls(float(np.log(share) - np.log1p(-share)))
@@ -68,7 +62,7 @@ class Bernoulli(Objective):
         """Return the objective of rows with an offset, shape (n,), to their log-odds."""
         return type(self)(log_odds_beside(offset, y, weight), self.log_odds)
 
-    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:  # noqa: ARG002 (for a Normal)
+    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:
         """Return p − y, shape (n, 1)."""
         gradient: Floats = expit(scores) - y[:, np.newaxis]
         return gradient

@@ -99,7 +99,7 @@ class BetaDistribution(Distribution):
         """Return the logit of the mean and −½ log precision."""
         return np.stack([logit(parameters[..., 0]), -0.5 * np.log(parameters[..., 1])], axis=-1)
 
-    def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (there is nothing else)
+    def from_link(self, link: Floats, like: Floats) -> Floats:
         """Return mean and precision."""
         return np.stack([_share(link[..., 0]), np.exp(-2.0 * link[..., 1])], axis=-1)
 
@@ -130,13 +130,7 @@ class Beta(NumberObjective):
         return np.asarray((y > 0.0) & (y < 1.0))
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective that starts at the weighted mean and the precision of the weighted variance."""
         mean = min(float(np.average(y, weights=weight)), _BELOW_ONE)
         variance = max(float(np.average(np.square(y - mean), weights=weight)), _TINY)

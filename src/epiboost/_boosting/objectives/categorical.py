@@ -36,13 +36,7 @@ class Categorical(Objective):
     family: ClassVar[Family] = "categorical"
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,
-        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective that starts from the weighted shares of the classes."""
         shares = np.bincount(y.astype(np.int64), weights=weight, minlength=n_classes) / weight.sum()
         return cls(tuple(np.log(np.maximum(shares, np.finfo(np.float64).tiny)).tolist()))
@@ -70,7 +64,7 @@ class Categorical(Objective):
         """Return the objective of rows with an offset, shape (n, classes), to their scores."""
         return type(self)(tuple(scores_beside(offset, y, weight).tolist()), self.log_shares)
 
-    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:  # noqa: ARG002 (for a Normal)
+    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:
         """Return p − onehot(y), shape (n, classes)."""
         gradient: Floats = softmax(scores, axis=1)
         gradient[np.arange(len(y)), y.astype(np.int64)] -= 1.0

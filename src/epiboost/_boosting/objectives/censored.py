@@ -94,13 +94,7 @@ class CensoredObjective(NumberObjective):
         return np.asarray((lower >= 0.0) & (upper >= lower) & (upper > 0.0) & np.isfinite(lower))
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective with the most likely location and scale of the logarithms of all rows."""
         from scipy.optimize import minimize  # noqa: PLC0415 (slow to import)
 

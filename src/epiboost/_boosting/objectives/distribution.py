@@ -43,7 +43,7 @@ class Distribution(abc.ABC):
         """Values of a number that all rows share, as degrees of freedom, to choose among; most families have none."""
         return ()
 
-    def with_shape(self, parameters: Floats, shape: float) -> Floats:  # noqa: ARG002 (of other families)
+    def with_shape(self, parameters: Floats, shape: float) -> Floats:
         """Return the parameters with one of the `shapes`."""
         return parameters
 
@@ -52,12 +52,12 @@ class Distribution(abc.ABC):
         """Points at which densities jump, in ascending order; most families have none."""
         return np.empty(0)
 
-    def nodes(self, parameters: Floats) -> tuple[Floats, Floats] | None:  # noqa: ARG002 (of other families)
+    def nodes(self, parameters: Floats) -> tuple[Floats, Floats] | None:
         """Return nodes and weights of expectations, (..., k) each; None where a function of the quantile is smooth."""
         return None
 
     @classmethod
-    def of(cls, settings: tuple[float, ...] = ()) -> Self:  # noqa: ARG003 (of other families)
+    def of(cls, settings: tuple[float, ...] = ()) -> Self:
         """Return the distribution with the settings of a model, see `NumberObjective.settings_for`."""
         return cls()
 

@@ -96,7 +96,7 @@ class GammaDistribution(Distribution):
         """Return the log mean and the log coefficient of variation."""
         return np.stack([np.log(parameters[..., 0]), -0.5 * np.log(parameters[..., 1])], axis=-1)
 
-    def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (there is nothing else)
+    def from_link(self, link: Floats, like: Floats) -> Floats:
         """Return mean and shape."""
         parameters: Floats = np.exp(link * np.array([1.0, -2.0]))
         return parameters
@@ -128,13 +128,7 @@ class Gamma(NumberObjective):
         return np.asarray((y > 0.0) & (y <= _MAX_TARGET))
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective that starts at the mean and, nearly, at the likeliest shape of a weighted target."""
         log_y, shares = np.log(y), weight / weight.sum()
         log_mean = float(logsumexp(log_y, b=shares))

@@ -150,7 +150,7 @@ class HistogramDistribution(Distribution):
         """Return nothing: a histogram has no location and no dispersion of its own."""
         return parameters[..., :0].copy()
 
-    def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (it is empty)
+    def from_link(self, link: Floats, like: Floats) -> Floats:
         """Return the parameters that are given."""
         return like
 
@@ -259,13 +259,7 @@ class Histogram(NumberObjective):
         return np.ones(y.shape)
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (),
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective that starts from the weighted shares of the bins."""
         distribution = HistogramDistribution.of(settings or cls.settings_for(y, weight))
         sums = np.bincount(distribution.bins(y), weights=weight, minlength=distribution.n_parameters)
@@ -295,7 +289,7 @@ class Histogram(NumberObjective):
         """Return the mean of each bin."""
         return self.distribution.middles(encoded.astype(np.int64))
 
-    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:  # noqa: ARG002 (none)
+    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:
         """Return p − onehot(bin), shape (n, bins)."""
         return self._classes.gradient(scores, y)
 

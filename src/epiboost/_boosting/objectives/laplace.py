@@ -82,7 +82,7 @@ class LaplaceDistribution(Distribution):
         """Return location and log scale."""
         return np.stack([parameters[..., 0], np.log(parameters[..., 1])], axis=-1)
 
-    def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (there is nothing else)
+    def from_link(self, link: Floats, like: Floats) -> Floats:
         """Return location and scale."""
         return np.stack([link[..., 0], np.exp(link[..., 1])], axis=-1)
 
@@ -111,13 +111,7 @@ class Laplace(NumberObjective):
         return np.ones(y.shape)
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective with the median and the interquartile range of a weighted target."""
         return cls(*median_and_spread(y, weight))
 

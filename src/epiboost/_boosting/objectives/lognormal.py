@@ -123,13 +123,7 @@ class LogNormal(NumberObjective):
         return np.asarray(y > 0.0)
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective whose location and scale are those of the logarithm of a weighted target."""
         normal = Normal.of(np.log(y), weight)
         return cls(normal.location, normal.scale)

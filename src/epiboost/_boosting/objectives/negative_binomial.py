@@ -117,7 +117,7 @@ class NegativeBinomialDistribution(Distribution):
         link: Floats = np.log(parameters)
         return link
 
-    def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (there is nothing else)
+    def from_link(self, link: Floats, like: Floats) -> Floats:
         """Return mean and α."""
         parameters: Floats = np.exp(link)
         return parameters
@@ -159,13 +159,7 @@ class NegativeBinomial(NumberObjective):
         return np.logical_and(is_count(y), y <= _MAX_COUNT)
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective that starts at the weighted mean, and at the dispersion of the weighted variance."""
         log_mean = log_mean_of(y, weight)
         alpha = float(np.average(np.square(y * np.exp(-log_mean) - 1.0), weights=weight)) - float(np.exp(-log_mean))

@@ -84,7 +84,7 @@ class NormalDistribution(Distribution):
         """Return mean and log standard deviation."""
         return np.stack([parameters[..., 0], _half_log(parameters[..., 1])], axis=-1)
 
-    def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (there is nothing else)
+    def from_link(self, link: Floats, like: Floats) -> Floats:
         """Return mean and variance."""
         return np.stack([link[..., 0], np.exp(2.0 * link[..., 1])], axis=-1)
 
@@ -106,13 +106,7 @@ class Normal(Objective):
     family: ClassVar[Family] = "normal"
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective whose location and scale are those of a weighted target."""
         size = float(np.abs(y).max())
         if y.min() == y.max():

@@ -49,7 +49,7 @@ class NumberObjective(Objective):
         return 1.0
 
     @classmethod
-    def settings_for(cls, y: Floats, weight: Floats) -> tuple[float, ...]:  # noqa: ARG003 (of other families)
+    def settings_for(cls, y: Floats, weight: Floats) -> tuple[float, ...]:
         """Return numbers that all chains of a model share, from the target of all its rows; most families have none."""
         return ()
 

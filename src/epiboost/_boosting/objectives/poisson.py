@@ -98,7 +98,7 @@ class PoissonDistribution(Distribution):
         link: Floats = np.log(parameters[..., :1])
         return link
 
-    def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (there is nothing else)
+    def from_link(self, link: Floats, like: Floats) -> Floats:
         """Return the mean."""
         mean: Floats = np.exp(link[..., :1])
         return mean
@@ -127,13 +127,7 @@ class Poisson(NumberObjective):
         return is_count(y)
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective that starts at the weighted mean."""
         return cls(log_mean_of(y, weight))
 
@@ -155,7 +149,7 @@ class Poisson(NumberObjective):
         """Return the counts."""
         return np.asarray(np.rint(encoded * np.exp(self.log_mean)))
 
-    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:  # noqa: ARG002 (none)
+    def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:
         """Return (mean − y) / (mean + average), shape (n, 1)."""
         ratio = _ratio(scores)
         gradient: Floats = (ratio - y[:, np.newaxis]) / (ratio + 1.0)

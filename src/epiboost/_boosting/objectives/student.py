@@ -132,7 +132,7 @@ class Student(NumberObjective):
     support: ClassVar[str] = "any finite numbers"
 
     @classmethod
-    def settings_for(cls, y: Floats, weight: Floats) -> tuple[float, ...]:  # noqa: ARG003 (not of the target)
+    def settings_for(cls, y: Floats, weight: Floats) -> tuple[float, ...]:
         """Return the degrees of freedom with which members are trained."""
         return (_FREEDOM,)
 
@@ -142,13 +142,7 @@ class Student(NumberObjective):
         return np.ones(y.shape)
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (_FREEDOM,),
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = (_FREEDOM,)) -> Self:
         """Return the objective with the median and the interquartile range of a weighted target."""
         return cls(*median_and_spread(y, weight), *settings)
 

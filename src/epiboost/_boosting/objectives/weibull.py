@@ -108,7 +108,7 @@ class WeibullDistribution(Distribution):
         shape = parameters[..., 1]
         return np.stack([np.log(parameters[..., 0]) + _SHIFT / shape, -np.log(shape)], axis=-1)
 
-    def from_link(self, link: Floats, like: Floats) -> Floats:  # noqa: ARG002 (there is nothing else)
+    def from_link(self, link: Floats, like: Floats) -> Floats:
         """Return scale and shape."""
         log_scale = link[..., 0] - _SHIFT * np.exp(link[..., 1])
         return np.exp(np.clip(np.stack([log_scale, -link[..., 1]], axis=-1), -_MAX_LOG, _MAX_LOG))
@@ -151,13 +151,7 @@ class Weibull(NumberObjective):
         return np.asarray(y > 0.0)
 
     @classmethod
-    def of(
-        cls,
-        y: Floats,
-        weight: Floats,
-        n_classes: int = 0,  # noqa: ARG003 (of other families)
-        settings: tuple[float, ...] = (),  # noqa: ARG003 (of other families)
-    ) -> Self:
+    def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
         """Return the objective that starts at the mean and the deviation of the logarithm of a weighted target."""
         normal = Normal.of(np.log(y), weight)
         spread = normal.scale * np.sqrt(_INVERSE_TRIGAMMA)
