@@ -9,9 +9,8 @@ so that shares near 0 and 1 keep their digits in single precision.
 array([[0.75, 8.  ]])
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import betainc, betaincc, betaincinv, betaln, digamma, expit, logit, polygamma, xlog1py, xlogy
@@ -173,15 +172,6 @@ class Beta(NumberObjective):
     def parameters(self, scores: Floats) -> Floats:
         """Return mean and precision, shape (n, 2)."""
         return np.stack([_share(_logit(scores[:, 0])), _parts(scores)[2]], axis=1)
-
-    def to_header(self) -> dict[str, Any]:
-        """Return name and start values."""
-        return {"name": self.name, "logit_mean": self.logit_mean, "spread": self.spread}
-
-    @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Self:
-        """Return the objective that `to_header` described."""
-        return cls(float(header["logit_mean"]), float(header["spread"]))
 
 
 def _shapes(parameters: Floats) -> tuple[Floats, Floats]:

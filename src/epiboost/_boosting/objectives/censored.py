@@ -160,17 +160,13 @@ class CensoredObjective(NumberObjective):
         losses: Floats = -censored_log_likelihood(self.distribution, self.parameters(scores), self.decode(y))
         return losses
 
-    def to_header(self) -> dict[str, Any]:
-        """Return name, location and scale."""
-        return {"name": self.name, "location": self.location, "scale": self.scale}
-
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> Self:
         """Return the objective that `to_header` described."""
         if not header["scale"] > 0.0:
             message = f"the scale must be above 0, got {header['scale']}"
             raise ValueError(message)
-        return cls(float(header["location"]), float(header["scale"]))
+        return super().from_header(header)
 
     @classmethod
     def log_scale(cls, scores: Floats) -> Floats:

@@ -9,9 +9,8 @@ variation, −½ log shape. The two are orthogonal: the Fisher matrix is diagona
 array([[20.,  4.]])
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import digamma, gammainc, gammaincc, gammaincinv, gammaln, logsumexp, polygamma
@@ -177,15 +176,6 @@ class Gamma(NumberObjective):
     def parameters(self, scores: Floats) -> Floats:
         """Return mean and shape in the units of the target, shape (n, 2)."""
         return np.stack([np.exp(np.clip(self.log_mean + scores[:, 0], -_MAX_LOG, _MAX_LOG)), _shape(scores)], axis=1)
-
-    def to_header(self) -> dict[str, Any]:
-        """Return name and start values."""
-        return {"name": self.name, "log_mean": self.log_mean, "log_variation": self.log_variation}
-
-    @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Self:
-        """Return the objective that `to_header` described."""
-        return cls(float(header["log_mean"]), float(header["log_variation"]))
 
 
 def _shape(scores: Floats) -> Floats:

@@ -240,7 +240,6 @@ class Histogram(NumberObjective):
     name: ClassVar[str] = "histogram"
     family: ClassVar[Family] = "histogram"
     distribution_type: ClassVar[type[Distribution]] = HistogramDistribution
-    support: ClassVar[str] = "any finite numbers"
 
     @property
     def distribution(self) -> HistogramDistribution:
@@ -252,11 +251,6 @@ class Histogram(NumberObjective):
         """Return the scales of the tails and the edges of the bins."""
         edges = inner_edges(y, weight)
         return (*tail_scales(y, weight, edges), *edges.tolist())
-
-    @classmethod
-    def is_possible(cls, y: Floats) -> Floats:
-        """Return true: any finite number is possible."""
-        return np.ones(y.shape)
 
     @classmethod
     def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:

@@ -103,12 +103,6 @@ class Laplace(NumberObjective):
     name: ClassVar[str] = "laplace"
     family: ClassVar[Family] = "laplace"
     distribution_type: ClassVar[type[Distribution]] = LaplaceDistribution
-    support: ClassVar[str] = "any finite numbers"
-
-    @classmethod
-    def is_possible(cls, y: Floats) -> Floats:
-        """Return true: any finite number is possible."""
-        return np.ones(y.shape)
 
     @classmethod
     def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
@@ -147,10 +141,6 @@ class Laplace(NumberObjective):
     def parameters(self, scores: Floats) -> Floats:
         """Return location and scale in the units of the target, shape (n, 2)."""
         return np.stack([self.location + self.scale * scores[:, 0], self.scale * np.exp(_log_scale(scores))], axis=1)
-
-    def to_header(self) -> dict[str, Any]:
-        """Return name, location and scale."""
-        return {"name": self.name, "location": self.location, "scale": self.scale}
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> Self:

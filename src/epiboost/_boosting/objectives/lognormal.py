@@ -176,10 +176,6 @@ class LogNormal(NumberObjective):
         """Return the log scale and the mean logarithm: the core measures the loss of the standardised logarithm."""
         return float(np.log(self.scale)) + self.location + self.scale * float(np.average(y, weights=weight))
 
-    def to_header(self) -> dict[str, Any]:
-        """Return name, location and scale."""
-        return {"name": self.name, "location": self.location, "scale": self.scale}
-
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> Self:
         """Return the objective that `to_header` described."""

@@ -11,9 +11,8 @@ the log mean gets that of an average row added, as for `Poisson`.
 array([[20. ,  0.5]])
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import betainc, betaln, digamma, ndtri
@@ -205,15 +204,6 @@ class NegativeBinomial(NumberObjective):
     def parameters(self, scores: Floats) -> Floats:
         """Return mean and α, shape (n, 2)."""
         return np.stack([np.exp(self.log_mean) * _ratio(scores[:, 0]), _alpha(scores)], axis=1)
-
-    def to_header(self) -> dict[str, Any]:
-        """Return name and start values."""
-        return {"name": self.name, "log_mean": self.log_mean, "log_alpha": self.log_alpha}
-
-    @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Self:
-        """Return the objective that `to_header` described."""
-        return cls(float(header["log_mean"]), float(header["log_alpha"]))
 
 
 def _size_and_excess(parameters: Floats) -> tuple[Floats, Floats]:

@@ -1,7 +1,8 @@
 """What the objectives of numbers other than a Normal have in common: their distribution, and checks of the target."""
 
-import abc
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class NumberObjective(Objective):
     ----------
     distribution_type : type of Distribution
     support : str
-        What targets may be, for errors: "numbers of at least 0".
+        What targets may be, for errors: "numbers of at least 0"; any finite numbers by default.
     is_censored : bool
         Whether targets are pairs of bounds, see `censored`.
     """
@@ -30,7 +31,7 @@ class NumberObjective(Objective):
     __slots__ = ()
 
     distribution_type: ClassVar[type[Distribution]]
-    support: ClassVar[str]
+    support: ClassVar[str] = "any finite numbers"
     is_censored: ClassVar[bool] = False
 
     @property
@@ -54,9 +55,9 @@ class NumberObjective(Objective):
         return ()
 
     @classmethod
-    @abc.abstractmethod
     def is_possible(cls, y: Floats) -> Floats:
         """Return whether each finite number can be a target, as booleans of the shape of y."""
+        return np.ones(y.shape, dtype=bool)
 
     @classmethod
     def check_target(cls, y: Floats) -> None:
@@ -85,3 +86,12 @@ class NumberObjective(Objective):
     def decode(self, encoded: Floats) -> Floats:
         """Return targets in their own units; the inverse of `encode`."""
         return encoded
+
+    def to_header(self) -> dict[str, Any]:
+        """Return the name and the fields of the dataclass that a family is; they must be floats, unless overridden."""
+        return {"name": self.name, **{field.name: getattr(self, field.name) for field in fields(self)}}  # type: ignore[arg-type]
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Self:
+        """Return the objective that `to_header` described."""
+        return cls(**{field.name: float(header[field.name]) for field in fields(cls)})  # type: ignore[arg-type]

@@ -10,9 +10,8 @@ tables with means from 0.02 to 20 this had an excess loss of 0.04 per row, where
 array([[20.]])
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import gammaln, ndtri, pdtr, pdtrc, xlogy
@@ -163,15 +162,6 @@ class Poisson(NumberObjective):
     def parameters(self, scores: Floats) -> Floats:
         """Return the mean, shape (n, 1)."""
         return np.asarray(np.exp(self.log_mean) * _ratio(scores))
-
-    def to_header(self) -> dict[str, Any]:
-        """Return name and log mean."""
-        return {"name": self.name, "log_mean": self.log_mean}
-
-    @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Self:
-        """Return the objective that `to_header` described."""
-        return cls(float(header["log_mean"]))
 
 
 def _ratio(scores: Floats) -> Floats:

@@ -129,17 +129,11 @@ class Student(NumberObjective):
     name: ClassVar[str] = "student"
     family: ClassVar[Family] = "student"
     distribution_type: ClassVar[type[Distribution]] = StudentDistribution
-    support: ClassVar[str] = "any finite numbers"
 
     @classmethod
     def settings_for(cls, y: Floats, weight: Floats) -> tuple[float, ...]:
         """Return the degrees of freedom with which members are trained."""
         return (_FREEDOM,)
-
-    @classmethod
-    def is_possible(cls, y: Floats) -> Floats:
-        """Return true: any finite number is possible."""
-        return np.ones(y.shape)
 
     @classmethod
     def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = (_FREEDOM,)) -> Self:
@@ -194,10 +188,6 @@ class Student(NumberObjective):
         """Return location, scale and degrees of freedom in the units of the target, shape (n, 3)."""
         scale = self.scale * np.exp(_log_scale(scores))
         return np.stack([self.location + self.scale * scores[:, 0], scale, np.full_like(scale, self.freedom)], axis=1)
-
-    def to_header(self) -> dict[str, Any]:
-        """Return name, location, scale and degrees of freedom."""
-        return {"name": self.name, "location": self.location, "scale": self.scale, "freedom": self.freedom}
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> Self:

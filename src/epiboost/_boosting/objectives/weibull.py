@@ -10,9 +10,8 @@ diagonal, diag(k², π² / 6).
 array([[10.,  2.]])
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import gammaln, zeta
@@ -206,15 +205,6 @@ class Weibull(NumberObjective):
         """Return parameters of at least the shape that a row may have; the mean grows as the factorial of 1 / shape."""
         parameters[..., 1] = np.maximum(parameters[..., 1], np.exp(-self.log_inverse_shape - _LOG_MAX_SPREADS))
         return parameters
-
-    def to_header(self) -> dict[str, Any]:
-        """Return name and start values."""
-        return {"name": self.name, "log_location": self.log_location, "log_inverse_shape": self.log_inverse_shape}
-
-    @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Self:
-        """Return the objective that `to_header` described."""
-        return cls(float(header["log_location"]), float(header["log_inverse_shape"]))
 
 
 def _log_inverse_shape(scores: Floats) -> Floats:
