@@ -1,13 +1,57 @@
-"""Quantiles of distributions of counts, and what their objectives have in common: the mean of the target."""
+"""What families of counts have in common: targets in units of their mean, whose logarithm is a score, and quantiles."""
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
+from epiboost._boosting.objectives.number_objective import NumberObjective
 from epiboost._typing import Floats
 
+_MAX_LOG_MEAN = 30.0  # of the ratio to the mean of the target; as in the native core
+_MAX_COUNT = 1e100  # a mean may be predicted that is exp(30) times as large, and has a finite square
 _MAX_STEPS = 200
 _MAX_EXACT = 2.0**53  # beyond, not every whole number is a float
+
+
+class CountObjective(NumberObjective):
+    """Counts, measured in units of their mean; the first score is the logarithm of a row's mean in these units.
+
+    Attributes
+    ----------
+    log_mean : float
+        Logarithm of the mean of the target.
+    """
+
+    __slots__ = ()
+
+    support: ClassVar[str] = "counts: whole numbers of at least 0 and at most 1e+100"
+
+    log_mean: float
+
+    @classmethod
+    def is_possible(cls, y: Floats) -> Floats:
+        """Return whether numbers are counts, and not too large."""
+        return np.logical_and(is_count(y), y <= _MAX_COUNT)
+
+    @property
+    def constants(self) -> tuple[float, ...]:
+        """Mean of the target."""
+        return (float(np.exp(self.log_mean)),)
+
+    def encode(self, y: Floats) -> Floats:
+        """Return counts in units of their mean."""
+        return np.asarray(y * np.exp(-self.log_mean))
+
+    def decode(self, encoded: Floats) -> Floats:
+        """Return the counts."""
+        return np.asarray(np.rint(encoded * np.exp(self.log_mean)))
+
+
+def mean_ratio(scores: Floats) -> Floats:
+    """Return the ratio of each row's mean to that of the target."""
+    ratio: Floats = np.exp(np.clip(scores, -_MAX_LOG_MEAN, _MAX_LOG_MEAN))
+    return ratio
 
 
 def smallest_count(cdf: Callable[[Floats], Floats], guess: Floats, q: Floats) -> Floats:

@@ -17,15 +17,12 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import betainc, betaln, digamma, ndtri
 
-from epiboost._boosting.objectives.counts import is_count, log_mean_of, smallest_count
+from epiboost._boosting.objectives.counts import CountObjective, is_count, log_mean_of, mean_ratio, smallest_count
 from epiboost._boosting.objectives.distribution import Distribution
-from epiboost._boosting.objectives.number_objective import NumberObjective
 from epiboost._typing import Family, Floats
 
-_MAX_LOG_MEAN = 30.0  # of the ratio to the mean of the target; as in the native core
 _MIN_LOG_ALPHA, _MAX_LOG_ALPHA = -10.0, 8.0  # as in the native core
 _MAX_EXCESS = 1e18  # as in the native core
-_MAX_COUNT = 1e100  # a mean may be predicted that is exp(30) times as large, and has a finite square
 _LEAST_INFORMATION = 0.05  # as in the native core
 _START_ALPHAS = (1e-2, 1e2)
 _LARGE = 1e4  # the series of log − digamma is exact beyond
@@ -133,7 +130,7 @@ class NegativeBinomialDistribution(Distribution):
 
 
 @dataclass(frozen=True, slots=True)
-class NegativeBinomial(NumberObjective):
+class NegativeBinomial(CountObjective):
     """A negative binomial; scores are the logarithms of its mean, in units of the target's, and of its dispersion.
 
     Attributes
@@ -150,12 +147,6 @@ class NegativeBinomial(NumberObjective):
     name: ClassVar[str] = "negative_binomial"
     family: ClassVar[Family] = "negative_binomial"
     distribution_type: ClassVar[type[Distribution]] = NegativeBinomialDistribution
-    support: ClassVar[str] = "counts: whole numbers of at least 0 and at most 1e+100"
-
-    @classmethod
-    def is_possible(cls, y: Floats) -> Floats:
-        """Return whether numbers are counts, and not too large."""
-        return np.logical_and(is_count(y), y <= _MAX_COUNT)
 
     @classmethod
     def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
@@ -165,28 +156,15 @@ class NegativeBinomial(NumberObjective):
         return cls(log_mean, float(np.log(np.clip(alpha, *_START_ALPHAS))))
 
     @property
-    def constants(self) -> tuple[float, ...]:
-        """Mean of the target."""
-        return (float(np.exp(self.log_mean)),)
-
-    @property
     def start(self) -> Floats:
         """Logarithm of the mean in units of itself, and log α."""
         return np.array([0.0, self.log_alpha])
 
-    def encode(self, y: Floats) -> Floats:
-        """Return counts in units of their mean."""
-        return np.asarray(y * np.exp(-self.log_mean))
-
-    def decode(self, encoded: Floats) -> Floats:
-        """Return the counts."""
-        return np.asarray(np.rint(encoded * np.exp(self.log_mean)))
-
     def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:
         """Return the gradient by log mean and log α, each divided by what stands for its information, shape (n, 2)."""
         average, alpha = np.exp(self.log_mean), _alpha(scores)
-        size, ratio = 1.0 / alpha, _ratio(scores[:, 0])
-        left_out, count = average * _ratio(scores[:, 0] - correction), average * y
+        size, ratio = 1.0 / alpha, mean_ratio(scores[:, 0])
+        left_out, count = average * mean_ratio(scores[:, 0] - correction), average * y
         excess = 1.0 + alpha * average * ratio
         log_ratio = _log_ratio(size, count, left_out)
         slope = size * (_log_minus_digamma(size) - _log_minus_digamma(size + count))
@@ -196,14 +174,14 @@ class NegativeBinomial(NumberObjective):
 
     def noise_scale(self, scores: Floats) -> Floats:
         """Return the root of the inverse of what stands for the Fisher information, shape (n, 2)."""
-        average, alpha, ratio = np.exp(self.log_mean), _alpha(scores), _ratio(scores[:, 0])
+        average, alpha, ratio = np.exp(self.log_mean), _alpha(scores), mean_ratio(scores[:, 0])
         excess = 1.0 + alpha * average * ratio
         of_mean = average * (ratio / excess + 1.0 / (1.0 + alpha * average))
         return np.stack([1.0 / np.sqrt(of_mean), 1.0 / np.sqrt(_alpha_information(excess))], axis=1)
 
     def parameters(self, scores: Floats) -> Floats:
         """Return mean and α, shape (n, 2)."""
-        return np.stack([np.exp(self.log_mean) * _ratio(scores[:, 0]), _alpha(scores)], axis=1)
+        return np.stack([np.exp(self.log_mean) * mean_ratio(scores[:, 0]), _alpha(scores)], axis=1)
 
 
 def _size_and_excess(parameters: Floats) -> tuple[Floats, Floats]:
@@ -221,11 +199,6 @@ def _log_ratio(size: Floats, count: Floats, mean: Floats) -> Floats:
 def _alpha(scores: Floats) -> Floats:
     alpha: Floats = np.exp(np.clip(scores[:, 1], _MIN_LOG_ALPHA, _MAX_LOG_ALPHA))
     return alpha
-
-
-def _ratio(scores: Floats) -> Floats:
-    ratio: Floats = np.exp(np.clip(scores, -_MAX_LOG_MEAN, _MAX_LOG_MEAN))
-    return ratio
 
 
 def _alpha_information(excess: Floats) -> Floats:

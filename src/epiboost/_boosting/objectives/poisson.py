@@ -16,12 +16,10 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import gammaln, ndtri, pdtr, pdtrc, xlogy
 
-from epiboost._boosting.objectives.counts import is_count, log_mean_of, smallest_count
+from epiboost._boosting.objectives.counts import CountObjective, is_count, log_mean_of, mean_ratio, smallest_count
 from epiboost._boosting.objectives.distribution import Distribution
-from epiboost._boosting.objectives.number_objective import NumberObjective
 from epiboost._typing import Family, Floats
 
-_MAX_LOG_MEAN = 30.0  # of the ratio to the mean of the target; as in the native core
 _MAX_SUMMED = 30.0  # means up to which the entropy is a sum; beyond, its series is exact to 1e-6
 _MAX_DEVIATIONS = 12.0  # beyond, counts have no weight
 
@@ -104,7 +102,7 @@ class PoissonDistribution(Distribution):
 
 
 @dataclass(frozen=True, slots=True)
-class Poisson(NumberObjective):
+class Poisson(CountObjective):
     """A Poisson; the one score is the logarithm of its mean, in units of the mean of the target.
 
     Attributes
@@ -118,12 +116,6 @@ class Poisson(NumberObjective):
     name: ClassVar[str] = "poisson"
     family: ClassVar[Family] = "poisson"
     distribution_type: ClassVar[type[Distribution]] = PoissonDistribution
-    support: ClassVar[str] = "counts: whole numbers of at least 0"
-
-    @classmethod
-    def is_possible(cls, y: Floats) -> Floats:
-        """Return whether numbers are counts."""
-        return is_count(y)
 
     @classmethod
     def of(cls, y: Floats, weight: Floats, n_classes: int = 0, settings: tuple[float, ...] = ()) -> Self:
@@ -131,39 +123,21 @@ class Poisson(NumberObjective):
         return cls(log_mean_of(y, weight))
 
     @property
-    def constants(self) -> tuple[float, ...]:
-        """Mean of the target."""
-        return (float(np.exp(self.log_mean)),)
-
-    @property
     def start(self) -> Floats:
         """Logarithm of the mean in units of itself."""
         return np.zeros(1)
 
-    def encode(self, y: Floats) -> Floats:
-        """Return counts in units of their mean."""
-        return np.asarray(y * np.exp(-self.log_mean))
-
-    def decode(self, encoded: Floats) -> Floats:
-        """Return the counts."""
-        return np.asarray(np.rint(encoded * np.exp(self.log_mean)))
-
     def gradient(self, scores: Floats, y: Floats, correction: Floats | float = 0.0) -> Floats:
         """Return (mean − y) / (mean + average), shape (n, 1)."""
-        ratio = _ratio(scores)
+        ratio = mean_ratio(scores)
         gradient: Floats = (ratio - y[:, np.newaxis]) / (ratio + 1.0)
         return gradient
 
     def noise_scale(self, scores: Floats) -> Floats:
         """Return the root of the inverse of the mean plus that of an average row, shape (n, 1)."""
-        scale: Floats = np.exp(-0.5 * self.log_mean) / np.sqrt(_ratio(scores) + 1.0)
+        scale: Floats = np.exp(-0.5 * self.log_mean) / np.sqrt(mean_ratio(scores) + 1.0)
         return scale
 
     def parameters(self, scores: Floats) -> Floats:
         """Return the mean, shape (n, 1)."""
-        return np.asarray(np.exp(self.log_mean) * _ratio(scores))
-
-
-def _ratio(scores: Floats) -> Floats:
-    ratio: Floats = np.exp(np.clip(scores, -_MAX_LOG_MEAN, _MAX_LOG_MEAN))
-    return ratio
+        return np.asarray(np.exp(self.log_mean) * mean_ratio(scores))
