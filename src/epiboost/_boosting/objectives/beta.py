@@ -15,6 +15,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import betainc, betaincc, betaincinv, betaln, digamma, expit, logit, polygamma, xlog1py, xlogy
 
+from epiboost._boosting.objectives.digamma import log_minus_digamma
 from epiboost._boosting.objectives.distribution import Distribution
 from epiboost._boosting.objectives.number_objective import NumberObjective
 from epiboost._typing import Family, Floats
@@ -154,7 +155,7 @@ class Beta(NumberObjective):
         """Return the gradient divided by the diagonal of the Fisher information, shape (n, 2)."""
         mean, rest, precision = _parts(scores)
         a, b = _possible(precision * mean), _possible(precision * rest)
-        residual = y - _logit(scores[:, 0]) + _log_minus_digamma(a) - _log_minus_digamma(b)
+        residual = y - _logit(scores[:, 0]) + log_minus_digamma(a) - log_minus_digamma(b)
         left_out = _logit(scores[:, 0] - correction)
         apart = np.clip(precision * _divergence(left_out, y - left_out), 0.0, _MAX_DIVERGENCE)
         gaps = _scaled_gap(precision * expit(left_out)) + _scaled_gap(precision * expit(-left_out))
@@ -213,14 +214,9 @@ def _excess(x: Floats) -> Floats:
     return np.where(np.abs(x) < 1e-3, series, np.expm1(x) - x)  # noqa: PLR2004 (exact to 1e-10 below)
 
 
-def _log_minus_digamma(x: Floats) -> Floats:
-    usual = np.minimum(x, _LARGE)
-    return np.where(x < _LARGE, np.log(usual) - digamma(usual), (0.5 + 1.0 / (12.0 * x)) / x)
-
-
 def _scaled_gap(x: Floats) -> Floats:
     """Return x (log x − digamma(x)), which falls from 1 to ½."""
-    scaled: Floats = _possible(x) * _log_minus_digamma(_possible(x))
+    scaled: Floats = _possible(x) * log_minus_digamma(_possible(x))
     return scaled
 
 

@@ -15,6 +15,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import digamma, gammainc, gammaincc, gammaincinv, gammaln, logsumexp, polygamma
 
+from epiboost._boosting.objectives.digamma import log_minus_digamma
 from epiboost._boosting.objectives.distribution import Distribution
 from epiboost._boosting.objectives.number_objective import NumberObjective
 from epiboost._typing import Family, Floats
@@ -165,7 +166,7 @@ class Gamma(NumberObjective):
             np.clip(one, -_MAX_LOG_RATIO, _MAX_LOG_RATIO) for one in (log_ratio, log_ratio + correction)
         )
         deviance = np.minimum(shape * (np.expm1(left_out) - left_out), _MAX_DEVIANCE)
-        dispersion = 2.0 * (shape * _log_minus_digamma(shape) - deviance) / _information(shape)
+        dispersion = 2.0 * (shape * log_minus_digamma(shape) - deviance) / _information(shape)
         return np.stack([-np.expm1(bounded), dispersion], axis=1)
 
     def noise_scale(self, scores: Floats) -> Floats:
@@ -187,12 +188,6 @@ def _information(shape: Floats) -> Floats:
     usual = np.minimum(shape, _LARGE_SHAPE)
     exact = 4.0 * usual * (usual * polygamma(1, usual) - 1.0)
     return np.where(shape < _LARGE_SHAPE, exact, 2.0 + 2.0 / (3.0 * shape))
-
-
-def _log_minus_digamma(shape: Floats) -> Floats:
-    usual = np.minimum(shape, _LARGE_SHAPE)
-    exact = np.log(usual) - digamma(usual)
-    return np.where(shape < _LARGE_SHAPE, exact, (0.5 + 1.0 / (12.0 * shape)) / shape)
 
 
 def _peak(shape: Floats) -> Floats:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.special import betainc, betaln, digamma, ndtri
+from scipy.special import betainc, betaln, ndtri
 
 from epiboost._boosting.objectives.counts import CountObjective, is_count, log_mean_of, mean_ratio, smallest_count
+from epiboost._boosting.objectives.digamma import log_minus_digamma
 from epiboost._boosting.objectives.distribution import Distribution
 from epiboost._typing import Family, Floats
 
@@ -25,7 +26,6 @@ _MIN_LOG_ALPHA, _MAX_LOG_ALPHA = -10.0, 8.0  # as in the native core
 _MAX_EXCESS = 1e18  # as in the native core
 _LEAST_INFORMATION = 0.05  # as in the native core
 _START_ALPHAS = (1e-2, 1e2)
-_LARGE = 1e4  # the series of log − digamma is exact beyond
 _SUMMED = 256  # counts whose entropy is summed; beyond, it is integrated
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(160)
 
@@ -167,7 +167,7 @@ class NegativeBinomial(CountObjective):
         left_out, count = average * mean_ratio(scores[:, 0] - correction), average * y
         excess = 1.0 + alpha * average * ratio
         log_ratio = _log_ratio(size, count, left_out)
-        slope = size * (_log_minus_digamma(size) - _log_minus_digamma(size + count))
+        slope = size * (log_minus_digamma(size) - log_minus_digamma(size + count))
         slope -= np.clip(size * (np.expm1(log_ratio) - log_ratio), 0.0, _MAX_EXCESS)
         mean_gradient = (ratio - y) / (ratio + excess / (1.0 + alpha * average))
         return np.stack([mean_gradient, slope / _alpha_information(1.0 + alpha * left_out)], axis=1)
@@ -204,8 +204,3 @@ def _alpha(scores: Floats) -> Floats:
 def _alpha_information(excess: Floats) -> Floats:
     information: Floats = 0.5 * np.square(1.0 - 1.0 / excess) + _LEAST_INFORMATION
     return information
-
-
-def _log_minus_digamma(x: Floats) -> Floats:
-    usual = np.minimum(x, _LARGE)
-    return np.where(x < _LARGE, np.log(usual) - digamma(usual), (0.5 + 1.0 / (12.0 * x)) / x)
