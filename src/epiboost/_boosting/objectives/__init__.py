@@ -1,4 +1,4 @@
-"""Objectives, one file per family: start value, gradient, distribution parameters and loss.
+"""Objectives, one file or room per family: start value, gradient, distribution parameters and loss.
 
 ===============  ===========================================  ==============================================
 objective        scores                                       gradient
