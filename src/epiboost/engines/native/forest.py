@@ -10,7 +10,6 @@ import numpy as np
 from epiboost._binning.bins import Bins
 from epiboost._boosting.objectives import Objective, objective_from_header
 from epiboost._boosting.recipe import thread_count
-from epiboost._boosting.truncation import check_prefixes
 from epiboost._display import short_repr
 from epiboost._encoding.binned import BinnedEncoding
 from epiboost._encoding.encoding import Encoding
@@ -19,9 +18,9 @@ from epiboost._native import Predictor, native
 from epiboost._threads import shared_threads
 from epiboost._typing import AnyArray, Bytes, Device, Family, Floats, LibraryObject
 from epiboost.engines.base import check_width
-from epiboost.engines.cuda.compiled_trees import ForestArrays
 from epiboost.engines.cuda.prediction import Recalibration
 from epiboost.engines.native.on_device import DevicePredictors
+from epiboost.engines.native.segments import segment_arrays
 from epiboost.engines.native.tree_arrays import check_arrays, find_leaves
 
 _MAX_PREDICTORS = 4  # compiled predictors that are kept; each takes the memory of the trees
@@ -278,41 +277,13 @@ class NativeForest:
             self._predictors[prefixes] = predictor  # another thread may clear the cache before this one returns
         return predictor
 
-    def segment_ends(self, prefixes: Sequence[int] | None) -> AnyArray:
-        """Return the number of trees after which each member is predicted, shape (chains, prefixes)."""
-        if prefixes is None:
-            return self.count[:, np.newaxis].astype(np.int32)
-        checked = check_prefixes(prefixes, self.feature.shape[1])
-        return np.minimum(np.asarray(checked, dtype=np.int32), self.count[:, np.newaxis])
-
     def _compile(self, prefixes: tuple[int, ...] | None) -> Predictor:
         """Return a new native predictor, one segment per prefix."""
         return native().Predictor(
             self.bins.borders,
             self.bins.offsets,
-            *self.segment_arrays(prefixes),
+            *segment_arrays(self, prefixes),
             self.objective.code,
             self.objective.start,
             *self.objective.units,
-        )
-
-    def segment_arrays(self, prefixes: tuple[int, ...] | None) -> ForestArrays:
-        """Return the arrays of a predictor, one segment per prefix.
-
-        Its leaf values include the shrinkage by the later trees of their segment.
-        """
-        members, trees = self.feature.shape[:2]
-        end = self.segment_ends(prefixes)
-        begin = np.concatenate([np.zeros((members, 1), dtype=np.int32), end[:, :-1]], axis=1)
-        position = np.arange(trees)
-        segment = np.stack([np.searchsorted(of_chain, position, side="right") for of_chain in end])
-        segment_end = np.take_along_axis(end, np.minimum(segment, end.shape[1] - 1), axis=1)
-        shrinkage = self.decay ** np.maximum(segment_end - 1 - position, 0)
-        return ForestArrays(
-            self.feature,
-            self.threshold,
-            self.parent,
-            (self.leaf * shrinkage[:, :, np.newaxis, np.newaxis]).astype(np.float32),
-            np.ascontiguousarray(end),
-            self.decay ** (end - begin).astype(np.float64),
         )

@@ -10,6 +10,7 @@ from epiboost.engines.cuda.choice import is_gpu_used, pays_to_predict, warn_of_c
 from epiboost.engines.cuda.device import DeviceError, cupy, device_errors
 from epiboost.engines.cuda.prediction import CudaPredictor, Link, NormalSummary, Recalibration
 from epiboost.engines.cuda.tables import parameters_of, probabilities_of, summary_of
+from epiboost.engines.native.segments import segment_arrays
 
 if TYPE_CHECKING:
     from epiboost.engines.native.forest import NativeForest
@@ -94,4 +95,4 @@ class DevicePredictors:
 def _compile(forest: "NativeForest", prefixes: tuple[int, ...] | None) -> CudaPredictor:
     objective = forest.objective
     link = Link(objective.code, objective.start, *objective.units)
-    return CudaPredictor.of(forest.segment_arrays(prefixes), forest.bins.borders, forest.bins.offsets, link)
+    return CudaPredictor.of(segment_arrays(forest, prefixes), forest.bins.borders, forest.bins.offsets, link)

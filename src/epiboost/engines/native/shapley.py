@@ -15,6 +15,7 @@ from epiboost._native import native
 from epiboost._threads import shared_threads
 from epiboost._typing import AnyArray, Bytes, Floats, Integers
 from epiboost.engines.native.forest import NativeForest
+from epiboost.engines.native.segments import segment_ends
 
 _MAX_PLAYERS_ON_PATH = 64  # of the native core
 
@@ -138,7 +139,7 @@ def _members(
     forest: NativeForest, table: AnyArray, background: AnyArray, prefixes: Sequence[int] | None
 ) -> Iterator[_WeightedTrees]:
     """Yield the trees of all members together, or of one after the other if these see different bins."""
-    ends = forest.segment_ends(prefixes)
+    ends = segment_ends(forest, prefixes)
     (rows, rows_unseen), (typical, typical_unseen) = forest.binned(table), forest.binned(background)
     n_members = ends.size
     position = np.arange(forest.feature.shape[1])
