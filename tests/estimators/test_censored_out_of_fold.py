@@ -6,7 +6,7 @@ import pytest
 from epiboost._boosting.objectives import CENSORED, distribution_of, log_likelihood
 from epiboost._estimators.out_of_fold.censored import average, averaging_gain, censored_mixture, least_loss
 from epiboost._estimators.out_of_fold.disagreement import Disagreement
-from epiboost._estimators.out_of_fold.numbers import UnseenTargets, fit_numbers
+from epiboost._estimators.out_of_fold.number_fit import UnseenTargets, fit_numbers
 from epiboost._estimators.out_of_fold.probability_levels import ProbabilityLevels
 
 Q = np.array([0.1, 0.25, 0.5, 0.75, 0.9])

@@ -23,7 +23,7 @@ from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import Recipe
 from epiboost._estimators.family_choice import FamilyChoice
 from epiboost._estimators.out_of_fold.distinct_rows import DistinctRows, numbers_of
-from epiboost._estimators.out_of_fold.numbers import UnseenTargets, most_likely
+from epiboost._estimators.out_of_fold.number_fit import UnseenTargets, most_likely
 from epiboost._inputs.dataset import Dataset
 from epiboost._progress import Progress, no_progress
 from epiboost._typing import AnyArray, Floats, Integers

@@ -1,4 +1,4 @@
-"""Trains the members and the out-of-fold chains, and measures the model on rows that a chain has not seen."""
+"""Measures a model by its out-of-fold chains, on rows that each has not seen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import entr
 
-from epiboost._boosting.class_offset import add_to_scores
 from epiboost._boosting.objectives import DISTRIBUTIONS, Distribution, distribution_of, is_censored
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
-from epiboost._boosting.recipe import MemberSpec
 from epiboost._display import short_repr
 from epiboost._estimators.conformal import temper
 from epiboost._estimators.out_of_fold.categorical import (
@@ -18,10 +16,11 @@ from epiboost._estimators.out_of_fold.categorical import (
     information_distance,
     knowledge_factor,
 )
+from epiboost._estimators.out_of_fold.chains import PlannedChains
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
 from epiboost._estimators.out_of_fold.disagreement import measure_disagreement
 from epiboost._estimators.out_of_fold.normal import fit_normal
-from epiboost._estimators.out_of_fold.numbers import UnseenTargets, fit_numbers, mean_square_slope
+from epiboost._estimators.out_of_fold.number_fit import UnseenTargets, fit_numbers, mean_square_slope
 from epiboost._estimators.out_of_fold.probability_levels import ProbabilityLevels, probabilities_of_targets
 from epiboost._estimators.out_of_fold.recalibration import Recalibration
 from epiboost._estimators.out_of_fold.residual_shape import weighted_order
@@ -29,7 +28,7 @@ from epiboost._estimators.out_of_fold.unseen import UnseenVariance
 from epiboost._inputs.dataset import Dataset
 from epiboost._survival.concordance import concordance
 from epiboost._typing import AnyArray, Floats, Integers
-from epiboost.engines.base import Forest, Subset, predict_table
+from epiboost.engines.base import Forest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,17 +117,6 @@ class OutOfFold:
         return of_recipe if self.n_trees is None else (self.n_trees,)
 
 
-def subsets_of(plan: OutOfFoldPlan, specs: Sequence[MemberSpec], *, evaluated: bool = False) -> list[Subset]:
-    """Return the chains of a plan: one per fold, the repeated and the reduced one.
-
-    With ``evaluated``, all but the last predict the rows of their fold after each round.
-    """
-    trains = (*plan.trains, *plan.extra_trains)
-    usable = [train if train.size else plan.trains[0] for train in trains]
-    tests = (*plan.tests, plan.tests[0], None) if evaluated else (None,) * len(trains)
-    return [Subset(train, (spec,), test) for train, spec, test in zip(usable, specs, tests, strict=True)]
-
-
 def measure(
     plan: OutOfFoldPlan,
     forests: Sequence[Forest],
@@ -158,7 +146,7 @@ def measure(
         Whether the ensemble is virtual.
     """
     tested = np.concatenate(plan.tests)
-    chains = _Chains(plan, forests, table, data.offset)
+    chains = PlannedChains(plan, forests, table, data.offset)
     if forests[0].family == "categorical":
         return _measure_classes(chains, data, tested, prefixes, stages, is_virtual=is_virtual)
     predictions = [one.mean(axis=0) for one in chains.predict(prefixes)]
@@ -185,43 +173,8 @@ def measure(
     return OutOfFold(predicted, loss, score, recalibration, scores, unseen=unseen)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Chains:
-    """The chains of a plan, and the table that they predict with the offset of its classes."""
-
-    plan: OutOfFoldPlan
-    forests: Sequence[Forest]
-    table: AnyArray
-    offset: Floats | None
-
-    def predict(self, prefixes: Sequence[int] | None) -> list[Floats]:
-        """Return each chain's predictions, (prefixes, n, outputs); NaN for rows that it is not asked for."""
-        compared = np.concatenate(self.plan.tests[:2])
-        rows = [*self.plan.tests, self.plan.tests[0], compared]
-        predictions = []
-        for forest, needed in zip(self.forests, rows, strict=True):
-            found = predict_table(forest, self.table[needed], prefixes=prefixes)
-            if self.offset is not None:
-                found = add_to_scores(found, self.offset[needed])
-            full = np.full((len(found), len(self.table), found.shape[2]), np.nan)
-            full[:, needed] = found
-            predictions.append(full)
-        return predictions
-
-    def out_of_fold(self, predictions: Sequence[Floats]) -> Floats:
-        """Return the prediction of each row by the chain that has not seen it."""
-        predicted = np.full_like(predictions[0], np.nan)
-        for prediction, test in zip(predictions, self.plan.tests, strict=False):
-            predicted[test] = prediction[test]
-        return predicted
-
-    def compared(self, predictions: Sequence[Floats]) -> list[Floats]:
-        """Return the predictions of the first two chains, the repeated and the reduced one."""
-        return [predictions[0], predictions[1], predictions[-2], predictions[-1]]
-
-
 def _measure_classes(
-    chains: _Chains,
+    chains: PlannedChains,
     data: Dataset,
     tested: AnyArray,
     prefixes: tuple[int, ...] | None,
@@ -254,7 +207,7 @@ def _measure_classes(
 
 
 def _measure_numbers(
-    chains: _Chains, data: Dataset, tested: AnyArray, predictions: Sequence[Floats], *, is_virtual: bool
+    chains: PlannedChains, data: Dataset, tested: AnyArray, predictions: Sequence[Floats], *, is_virtual: bool
 ) -> OutOfFold:
     """Measure a regression whose members predict another distribution than a Normal."""
     distribution = distribution_of(data.objective, data.settings)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from epiboost._boosting.out_of_fold import OutOfFoldPlan
 from epiboost._boosting.recipe import Recipe
 from epiboost._boosting.truncation import stages_of
+from epiboost._estimators.out_of_fold.chains import subsets_of
 from epiboost._estimators.out_of_fold.cross_conformal import FoldChains
 from epiboost._estimators.out_of_fold.distinct_rows import DistinctRows, numbers_of
-from epiboost._estimators.out_of_fold.measurement import OutOfFold, measure, subsets_of
+from epiboost._estimators.out_of_fold.measurement import OutOfFold, measure
 from epiboost._estimators.training.history import TrainingHistory
 from epiboost._estimators.training.rounds import RoundObserver
 from epiboost._estimators.warm_start import EarlierFit
