@@ -86,7 +86,8 @@ def test_rows_of_weight_zero_do_not_change_the_model(task, ensemble, rows, seed)
 def test_the_native_core_grows_the_same_trees_when_rows_keep_their_keys(seed, subsample, guard, structure_rows):
     random = np.random.default_rng(seed)
     n, columns, bins = 150, 3, 16
-    codes = random.integers(0, bins, size=(n, columns)).astype(np.uint8)
+    distinct = random.choice(bins**columns, size=n, replace=False)  # equal rows would have to follow each other
+    codes = np.stack(np.unravel_index(distinct, (bins,) * columns), axis=1).astype(np.uint8)
     y = random.normal(size=n).astype(np.float32)
     weight = random.integers(1, 4, size=n).astype(np.float32)
     keys = random.permutation(10 * n)[:n].astype(np.uint32)
