@@ -59,13 +59,16 @@ inline void power_variances(const NormalRecalibration& settings, const double* g
     }
     const double scale = settings.factor * settings.reference;
     const double log_reference = logarithm(settings.reference);
-    double powered[recalibrated_rows];  // computed in a separate loop, which vectorises
+    // Step by step, in loops that vectorise: in one loop, each row would be a long chain of operations that wait for each other.
+    double variance[recalibrated_rows];
+    double powered[recalibrated_rows];
+    for (std::size_t i = 0; i < rows; ++i) variance[i] = std::max(given[i * 2 + 1], std::numeric_limits<double>::min());
+    for (std::size_t i = 0; i < rows; ++i) powered[i] = logarithm(variance[i]) - log_reference;  // the ratio may overflow
+    for (std::size_t i = 0; i < rows; ++i) powered[i] = exponential(settings.power * powered[i]);
     for (std::size_t i = 0; i < rows; ++i) {
-        const double variance = std::max(given[i * 2 + 1], std::numeric_limits<double>::min());
-        const double power = exponential(settings.power * (logarithm(variance) - log_reference));  // the ratio may overflow
-        powered[i] = variance <= std::numeric_limits<double>::max() ? power : variance;  // infinite or not a number
+        const bool is_finite = variance[i] <= std::numeric_limits<double>::max();
+        changed[i * 2 + 1] = scale * (is_finite ? powered[i] : variance[i]);
     }
-    for (std::size_t i = 0; i < rows; ++i) changed[i * 2 + 1] = scale * powered[i];
 }
 
 // Writes the recalibrated parameters of at most `recalibrated_rows` rows.
