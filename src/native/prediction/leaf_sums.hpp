@@ -26,9 +26,8 @@ inline void add_in_units(const Integers& of, float unit, float* __restrict sums)
 }
 
 // Sums the words of a block over some trees of so many leaves; 0 if they are known at run time only. The sums of eight rows are
-// named, because a compiler would vectorise an array of them, which is slower. Half of the indices are read as one number: with loads
-// of single bytes alone the units that load would be the bottleneck, with none those that calculate. The loop over trees is not
-// unrolled: compilers then run out of registers.
+// named: of an array, compilers make longer vectors than pairs, which is slower. Half of the indices are read as one number: with loads
+// of single bytes alone the units that load would be the bottleneck, with none those that calculate.
 template <std::size_t Leaves>
 void sum_words(const std::int64_t* first_word, std::size_t any_leaves, const std::uint8_t* first_leaf, std::size_t trees,
                WordHalves* sums) {
@@ -37,6 +36,7 @@ void sum_words(const std::int64_t* first_word, std::size_t any_leaves, const std
         const std::int64_t* word = first_word;
         const std::uint8_t* leaf = first_leaf + i;
         std::int64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
+        EPIBOOST_UNROLL_2
         for (std::size_t tree = 0; tree < trees; ++tree, word += leaves, leaf += leaf_stride) {
             std::uint32_t four;
             std::memcpy(&four, leaf + 4, sizeof four);  // lowest byte first, see histogram.hpp
