@@ -56,12 +56,10 @@ void add_scores(const std::int32_t* histogram, int stride, int outputs, const Un
     constexpr int count = Layout::vector_lanes;
     const int lanes = Layout::words(outputs);
     for (int first = 0; first < lanes; first += count) {
-        std::int32_t sum[count] = {};
+        typename Layout::Vector sum;
         for (int b = 0; b < stride; ++b) {
-            for (int k = 0; k < count; ++k) {
-                sum[k] += histogram[b * lanes + first + k];
-                running[b * lanes + first + k] = sum[k];
-            }
+            sum.add(histogram + b * lanes + first);
+            sum.store(running + b * lanes + first);
         }
     }
     const std::int32_t* all = running + (stride - 1) * lanes;

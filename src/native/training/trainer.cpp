@@ -20,7 +20,7 @@ constexpr std::size_t min_rows_per_thread = 2048;  // with fewer rows, threads w
 // several times the memory.
 constexpr std::size_t max_parallel_gradients = std::size_t{1} << 23;
 
-constexpr std::size_t max_side_by_side = 8;  // members whose words are the lanes of the widest vector
+constexpr std::size_t max_side_by_side = 8;  // members, as many as RootHistograms sums at once
 
 std::size_t divide_up(std::size_t number, std::size_t by) { return (number + by - 1) / by; }
 
