@@ -39,7 +39,7 @@ void sum_words(const std::int64_t* first_word, std::size_t any_leaves, const std
         EPIBOOST_UNROLL_2
         for (std::size_t tree = 0; tree < trees; ++tree, word += leaves, leaf += leaf_stride) {
             std::uint32_t four;
-            std::memcpy(&four, leaf + 4, sizeof four);  // lowest byte first, see histogram.hpp
+            std::memcpy(&four, leaf + 4, sizeof four);  // lowest byte first, see histogram_sums.hpp
             a += word[leaf[0]];
             b += word[leaf[1]];
             c += word[leaf[2]];

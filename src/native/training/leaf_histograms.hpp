@@ -14,7 +14,7 @@
 
 #include "core/thread_group.hpp"
 #include "training/context.hpp"
-#include "training/histogram.hpp"
+#include "training/histogram_sums.hpp"
 #include "training/row_list.hpp"
 #include "training/split_sample.hpp"
 

@@ -17,7 +17,7 @@ namespace epiboost {
 class PanelLayout {
   public:
     // How the bytes of rows are divided. They stay together if the copy of so many rows would be too large. More than two outputs
-    // have histograms that are summed in tiles (histogram.hpp).
+    // have histograms that are summed in tiles (histogram_sums.hpp).
     PanelLayout(const Bundles& bundles, std::size_t rows, int outputs) : row_bytes_(bundles.row_bytes()), width_(row_bytes_) {
         constexpr std::size_t most_together = 16;
         constexpr std::size_t most_copied = std::size_t{1} << 27;  // 128 MB
