@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bins/distinct_values.hpp"
+#include "core/compiler.hpp"
 
 namespace epiboost {
 namespace {
@@ -121,8 +122,12 @@ std::vector<std::vector<double>> quantile_borders(const StridedTable<Number>& ta
     std::vector<std::vector<double>> borders(table.columns);
     parallel_for(table.columns, columns_at_once(table, threads), threads, poll, [&](std::size_t begin, std::size_t end) {
         std::vector<std::vector<Number>> values(end - begin, std::vector<Number>(table.rows));
-        for (std::size_t row = 0; row < table.rows; ++row) {
-            for (std::size_t column = begin; column < end; ++column) values[column - begin][row] = table.raw(row, column);
+        for (std::size_t first = 0; first < table.rows; first += block) {
+            const std::size_t last = std::min(first + block, table.rows);
+            for (std::size_t row = last; row < std::min(last + block, table.rows); ++row) prefetch(table.address(row, begin));
+            for (std::size_t column = begin; column < end; ++column) {
+                for (std::size_t row = first; row < last; ++row) values[column - begin][row] = table.raw(row, column);
+            }
         }
         DistinctValues<Number> distinct;
         for (std::size_t column = begin; column < end; ++column) {

@@ -22,9 +22,10 @@ struct StridedTable {
     std::ptrdiff_t row_stride;
     std::ptrdiff_t column_stride;
 
-    Number raw(std::size_t row, std::size_t column) const {
-        return data[static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride];
+    const Number* address(std::size_t row, std::size_t column) const {
+        return data + static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride;
     }
+    Number raw(std::size_t row, std::size_t column) const { return *address(row, column); }
     double at(std::size_t row, std::size_t column) const { return static_cast<double>(raw(row, column)); }
 };
 
