@@ -126,8 +126,19 @@ class SplitSample {
             round_block(keys, b * block, gradients, levels, integers.data());
             Layout::pack_block(integers.data(), outputs_, gradients.integer_weight() + b * block,
                                words_.data() + b * block * width_);
+            if constexpr (Layout::single_word) clear_unused(b * block);
             add_squares(integers.data(), nullptr, block, share.squares);
         }
+    }
+
+    // Clears the words of rows that no leaf holds. Rounding takes one in 65,536 gradients of zero to one, and RootHistograms sums
+    // the words of all rows.
+    void clear_unused(std::size_t row) {
+        Word* words = words_.data() + row;
+        const std::size_t used = std::min(block, context_.table.rows - row);
+        std::fill(words + used, words + block, Word{0});
+        if (weight_ == nullptr) return;
+        for (std::size_t i = 0; i < used; ++i) words[i] = weight_[row + i] > 0.0f ? words[i] : 0;
     }
 
     void draw_rows(ThreadGroup group, int tree, const Gradients& gradients, const float* levels, Share& share) {

@@ -97,6 +97,25 @@ def test_chains_of_one_table_are_trained_together_as_they_are_alone(core, object
                 np.testing.assert_array_equal(arrays, np.concatenate(expected) if len(arrays) else arrays)
 
 
+@pytest.mark.parametrize("subsample", [1.0, 0.5])
+def test_rows_in_no_leaf_do_not_matter_to_chains_trained_together(core, subsample):
+    random = np.random.default_rng(0)
+    n = 20_000  # rounding takes one in 65,536 gradients of zero to one: of a target of zeros, these choose the splits
+    sample = (
+        random.integers(0, 15, size=(n, 3)).astype(np.uint8),
+        np.zeros(n, dtype=np.float32),
+        np.ones(n, dtype=np.float32),
+        np.arange(n, dtype=np.uint32),
+    )
+    recipe = recipe_of("normal", trees=10, depth=3, subsample=subsample)
+    counts = np.full(3, 16, dtype=np.int32)
+    together = train(core, sample, counts, recipe, seeds=range(4))
+    for seed in range(4):
+        alone = train(core, sample, counts, recipe, seeds=(seed,))
+        for position in (0, 1, 3):
+            np.testing.assert_array_equal(together[position][seed], alone[position][0])
+
+
 def test_problems_are_trained_together_as_they_are_alone():
     random = np.random.default_rng(0)
     counts = np.array([20, 20], dtype=np.int32)
