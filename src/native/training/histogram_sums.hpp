@@ -21,6 +21,7 @@ struct HistogramInput {
     const typename Layout::Word* words;
     int outputs;
     int stride;
+    bool is_panel;  // whether the rows begin at `by_row`: those of a bundled table begin before it
 };
 
 // Wide tables are summed in tiles: a few features, whose cells stay in the L1 cache, by a number of rows, whose words stay in
@@ -65,8 +66,8 @@ static_assert(std::endian::native == std::endian::little, "eight bins are read a
 // Adds a row's word to the cells of its bins. Bins are read eight at a time. Common strides are template arguments, so that
 // the compiler knows them.
 template <std::size_t Stride>
-EPIBOOST_ALWAYS_INLINE void add_word(const std::uint8_t* __restrict bins, std::int64_t word, std::size_t columns, std::size_t any_stride,
-                     std::int64_t* __restrict cells) {
+EPIBOOST_ALWAYS_INLINE void add_word(const std::uint8_t* __restrict bins, std::int64_t word, std::size_t columns,
+                                     std::size_t any_stride, std::int64_t* __restrict cells) {
     const std::size_t stride = Stride > 0 ? Stride : any_stride;
     for (; columns >= 8; columns -= 8) {
         std::uint64_t eight;
@@ -113,8 +114,8 @@ void add_panel(const HistogramInput<Layout>& cells, const Rows& rows, std::size_
 
 template <std::size_t Stride, class Layout, class Rows>
 void add_columns(const HistogramInput<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
-    if (cells.row_bytes == 8 && cells.columns == 8) return add_panel<Stride, 8>(cells, rows, count, histogram);
-    if (cells.row_bytes == 8 && cells.columns == 7) return add_panel<Stride, 7>(cells, rows, count, histogram);
+    if (cells.is_panel && cells.row_bytes == 8 && cells.columns == 8) return add_panel<Stride, 8>(cells, rows, count, histogram);
+    if (cells.is_panel && cells.row_bytes == 8 && cells.columns == 7) return add_panel<Stride, 7>(cells, rows, count, histogram);
     add_single_words<Stride>(cells, rows, count, histogram);
 }
 

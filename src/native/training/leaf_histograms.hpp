@@ -149,7 +149,8 @@ class LeafHistograms {
     template <class Rows>
     void add(const SplitSample<Layout>& sample, const std::uint8_t* bins, std::size_t columns, int stride, const RowList<Rows>& list,
              Word* histogram) const {
-        add_rows(HistogramInput<Layout>{bins, context_.panels.width(), columns, sample.words(), outputs_, stride}, list.rows,
+        const bool is_panel = context_.bundles.shared() == 0;
+        add_rows(HistogramInput<Layout>{bins, context_.panels.width(), columns, sample.words(), outputs_, stride, is_panel}, list.rows,
                  list.count, histogram);
     }
 

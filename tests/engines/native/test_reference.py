@@ -111,6 +111,17 @@ def test_trees_of_columns_in_panels_equal_the_reference(core, columns, case, lea
         assert_trees_equal(train(core, sample, counts, recipe, threads=threads), sample, recipe)
 
 
+@pytest.mark.parametrize("leaves", [0, 9])
+@pytest.mark.parametrize("columns", [7, 8, 15])
+def test_trees_of_columns_in_few_bundles_equal_the_reference(core, columns, leaves):
+    rng = np.random.default_rng(columns)
+    codes = rng.integers(1, 3, size=(100, columns)).astype(np.uint8)
+    y = (codes[:, 0] + codes[:, -1] * codes[:, 1] + rng.normal(size=100)).astype(np.float32)
+    sample = (codes, y - y.mean(), np.ones(100, dtype=np.float32), np.arange(100, dtype=np.uint32))
+    recipe = recipe_of("normal", trees=4, depth=5, leaves=leaves)
+    assert_trees_equal(train(core, sample, np.full(columns, 3, dtype=np.int32), recipe), sample, recipe)
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_trees_of_several_threads_equal_the_reference(core, objective):
     sample, counts = small_table(objective, "integer", missing=True, n=5000)
