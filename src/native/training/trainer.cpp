@@ -21,6 +21,7 @@ constexpr std::size_t min_rows_per_thread = 2048;  // with fewer rows, threads w
 constexpr std::size_t max_parallel_gradients = std::size_t{1} << 23;
 
 constexpr std::size_t max_side_by_side = 8;  // members, as many as RootHistograms sums at once
+constexpr std::size_t max_histogram_bytes = std::size_t{1} << 27;  // of members side by side: those of wide tables are large
 
 std::size_t divide_up(std::size_t number, std::size_t by) { return (number + by - 1) / by; }
 
@@ -98,17 +99,27 @@ struct Batch {
     std::size_t count;
 };
 
-// Batches of members whose roots are summed together, as many as there are threads, or single members.
+// How many members of a context one thread may train side by side.
+std::size_t most_side_by_side(const Member& member) {
+    const TrainingContext& context = *member.context;
+    if (!has_common_root(member.layout, context)) return 1;
+    const std::size_t cells = context.table.columns * static_cast<std::size_t>(context.stride * context.recipe.leaf_count());
+    return std::clamp<std::size_t>(max_histogram_bytes / (cells * sizeof(std::int64_t)), 1, max_side_by_side);
+}
+
+// Batches of members whose roots are summed together, of about the same size. There are as many as threads or a multiple, so that
+// no thread is left without one, unless batches are single members.
 std::vector<Batch> batches_of(std::span<const Member> members, int threads) {
     std::vector<Batch> batches;
     for (std::size_t first = 0, last = 0; first < members.size(); first = last) {
-        const Member& member = members[first];
-        while (last < members.size() && members[last].context == member.context) ++last;
-        const bool side_by_side = has_common_root(member.layout, *member.context);
-        const std::size_t most = side_by_side ? divide_up(last - first, static_cast<std::size_t>(threads)) : 1;
-        const std::size_t batches_needed = divide_up(last - first, std::min(most, max_side_by_side));
-        const std::size_t size = divide_up(last - first, batches_needed);
-        for (std::size_t i = first; i < last; i += size) batches.push_back({i, std::min(size, last - i)});
+        while (last < members.size() && members[last].context == members[first].context) ++last;
+        const std::size_t count = last - first;
+        const std::size_t rounds = divide_up(count, most_side_by_side(members[first]) * static_cast<std::size_t>(threads));
+        const std::size_t parts = std::min(count, rounds * static_cast<std::size_t>(threads));
+        for (std::size_t i = 0; i < parts; ++i) {
+            const std::size_t begin = count * i / parts;
+            batches.push_back({first + begin, count * (i + 1) / parts - begin});
+        }
     }
     return batches;
 }
