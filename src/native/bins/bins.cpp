@@ -177,8 +177,10 @@ void bin_rows(const StridedTable<Number>& table, const Borders& borders, int thr
     });
 }
 
-template std::vector<std::vector<double>> quantile_borders(const StridedTable<float>&, std::span<const double>, int, int, const Poll&);
-template std::vector<std::vector<double>> quantile_borders(const StridedTable<double>&, std::span<const double>, int, int, const Poll&);
+template std::vector<std::vector<double>> quantile_borders(const StridedTable<float>&, std::span<const double>, int, int,
+                                                           const Poll&);
+template std::vector<std::vector<double>> quantile_borders(const StridedTable<double>&, std::span<const double>, int, int,
+                                                           const Poll&);
 template void bin_rows(const StridedTable<float>&, const Borders&, int, std::uint8_t*, const Poll&);
 template void bin_rows(const StridedTable<double>&, const Borders&, int, std::uint8_t*, const Poll&);
 

@@ -70,7 +70,9 @@ class RadixSort {
         const auto half = [&](std::size_t i) { return keys_[i] >> upper; };
         for (std::size_t first = 0, last = 0; first < keys_.size(); first = last) {
             bool is_sorted = true;
-            for (last = first + 1; last < keys_.size() && half(last) == half(first); ++last) is_sorted &= keys_[last - 1] <= keys_[last];
+            for (last = first + 1; last < keys_.size() && half(last) == half(first); ++last) {
+                is_sorted &= keys_[last - 1] <= keys_[last];
+            }
             if (is_sorted) continue;
             const auto run = std::span(keys_).subspan(first, last - first);
             if (run.size() < min_size) {

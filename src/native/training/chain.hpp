@@ -110,7 +110,6 @@ class Chain {
     }
 
   private:
-
     // Reads the splits of a given tree. Returns false if the caller wants to stop, as `grow`.
     bool restore(ThreadGroup group, int tree, TrainingMonitor& monitor, bool polls) {
         if (polls) monitor.poll();

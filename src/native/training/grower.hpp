@@ -30,7 +30,8 @@ class Grower {
     virtual const Splits& splits(ThreadGroup group) const = 0;
 };
 
-// Layouts of histograms, see training/histogram.hpp: packed words for one and for two outputs, and lanes for so many outputs and weights.
+// Layouts of histograms, see training/histogram.hpp: packed words for one and for two outputs, and lanes for so many outputs and
+// weights.
 enum class HistogramLayout { packed_one, packed_two, lanes_4, lanes_8, lanes_16, any_lanes };
 
 // The layout for chains that are trained together, the sum of whose integer weights is `max_integer_weight` at most.

@@ -1,9 +1,9 @@
 // Histograms of the leaves of a growing tree, in numbered slots.
 //
-// Threads share the work in one of two ways. Of wide tables each thread sums all rows of some panels. Of others every thread sums the
-// rows of its share, and then merges the sums of its features. Of two sibling leaves only the lighter is summed, the other is the
-// parent minus its sibling. Columns with few bins are bundled (bundles.hpp); they come
-// last in a leaf's histograms and have fewer cells than the others.
+// Threads share the work in one of two ways. Of wide tables each thread sums all rows of some panels. Of others every thread
+// sums the rows of its share, and then merges the sums of its features. Of two sibling leaves only the lighter is summed, the
+// other is the parent minus its sibling. Columns with few bins are bundled (bundles.hpp); they come last in a leaf's histograms
+// and have fewer cells than the others.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,8 @@ class LeafHistograms {
           size_(width_ * (context.bundles.unbundled() * context.stride +
                           (context.table.columns - context.bundles.unbundled()) * bundled_stride_)),
           max_fills_(max_fills), threads_(static_cast<std::size_t>(threads)),
-          divides_columns_(threads == 1 || context.panels.count() >= 2 * threads_), histograms_(std::make_unique_for_overwrite<Word[]>(slots * size_)) {
+          divides_columns_(threads == 1 || context.panels.count() >= 2 * threads_),
+          histograms_(std::make_unique_for_overwrite<Word[]>(slots * size_)) {
         if (!divides_columns_) thread_histograms_ = std::make_unique_for_overwrite<Word[]>(threads_ * max_fills_ * size_);
         joint_.resize(threads_);
         for (auto& joint : joint_) joint.resize(context.bundles.shared() * context.bundles.stride() * width_);
@@ -64,8 +65,8 @@ class LeafHistograms {
         return {left, Layout::weight(sums, cells, outputs_) - left};
     }
 
-    // Whether a thread sums all rows, for some panels; it may complete their histograms at once. Else it sums its rows for all panels,
-    // and all threads must have done so before histograms are completed.
+    // Whether a thread sums all rows, for some panels; it may complete their histograms at once. Else it sums its rows for all
+    // panels, and all threads must have done so before histograms are completed.
     bool divides_columns() const { return divides_columns_; }
 
     // The panels that a thread sums, and the features that it completes if it does not divide columns.
@@ -83,8 +84,8 @@ class LeafHistograms {
         return {context_.panels.begin(panel), context_.panels.begin(panel + 1)};
     }
 
-    // Sums the rows of a fill in one panel; there are as many lists as threads whose rows this thread sums. `number` counts the fills
-    // since histograms were last completed.
+    // Sums the rows of a fill in one panel; there are as many lists as threads whose rows this thread sums. `number` counts the
+    // fills since histograms were last completed.
     template <class Rows>
     void sum(int rank, std::size_t number, const Fill& fill, std::size_t panel, const SplitSample<Layout>& sample,
              std::span<const RowList<Rows>> lists) {
@@ -147,11 +148,11 @@ class LeafHistograms {
     }
 
     template <class Rows>
-    void add(const SplitSample<Layout>& sample, const std::uint8_t* bins, std::size_t columns, int stride, const RowList<Rows>& list,
-             Word* histogram) const {
+    void add(const SplitSample<Layout>& sample, const std::uint8_t* bins, std::size_t columns, int stride,
+             const RowList<Rows>& list, Word* histogram) const {
         const bool is_panel = context_.bundles.shared() == 0;
-        add_rows(HistogramInput<Layout>{bins, context_.panels.width(), columns, sample.words(), outputs_, stride, is_panel}, list.rows,
-                 list.count, histogram);
+        const HistogramInput<Layout> input{bins, context_.panels.width(), columns, sample.words(), outputs_, stride, is_panel};
+        add_rows(input, list.rows, list.count, histogram);
     }
 
     Word* thread_histogram(std::size_t rank, std::size_t fill) {

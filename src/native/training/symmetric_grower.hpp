@@ -11,6 +11,7 @@
 #include "training/context.hpp"
 #include "training/leaf_histograms.hpp"
 #include "training/leaf_rows.hpp"
+#include "training/row_list.hpp"
 #include "training/split_sample.hpp"
 #include "training/split_scorer.hpp"
 #include "training/splits.hpp"
