@@ -22,7 +22,6 @@ inline void interleave_three(const Integer* __restrict arrays, Integer* __restri
 }
 
 #if defined(__SSE2__) || defined(_M_X64)
-template <>
 inline void interleave_three(const std::int32_t* __restrict arrays, std::int32_t* __restrict rows) {
     const auto at = [&](std::size_t i) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(arrays + i)); };
     const auto store = [&](std::size_t row, __m128i numbers) {
