@@ -135,7 +135,7 @@ class Novelty:
         own_groups = np.arange(len(table)) if groups is None else groups.astype(np.int64)
         new_category, is_single = categories or new_categories(table, n_codes, np.arange(len(table)), groups)
         ends, is_category = scales.transform(ranges), scales.weight > 0.0
-        expanded, weight = _expand(rows, scales, np.isnan(rows).any(axis=0))
+        expanded, weight = _expand(rows, scales, np.asarray(np.isnan(rows).any(axis=0)))
         distance, _ = native().nearest_rows(expanded, np.ascontiguousarray(expanded.T), weight, own_groups, threads)
         distance = np.where(np.isfinite(distance), distance, np.float32(0.0))  # of one group alone
         strangest = surprise_of_kept_rows(rows, is_category, new_category, is_single, own_groups).max(axis=1)
