@@ -18,10 +18,10 @@ class ManyDevicesForest(ToyForest):
         return ToyForest(*(getattr(self, field.name) for field in fields(self)))
 
     def normal_summary(self, table, prefixes, recalibration):
-        raise NotImplementedError
+        raise NotImplementedError  # the test asks for the host
 
     def mean_probabilities(self, table, prefixes):
-        raise NotImplementedError
+        raise NotImplementedError  # the test asks for the host
 
 
 def test_a_forest_that_cannot_summarise_on_the_host_predicts_there(toy):

@@ -54,7 +54,7 @@ Table table_of(const Array<std::uint8_t, 2>& bins, const Array<std::int32_t, 1>&
         }
     }
     const bool too_large = !std::ranges::equal(table.highest, table.bins, std::ranges::less{});
-    if (table.rows > 0 && too_large) throw std::invalid_argument("bins must be below the bin_counts of their columns");
+    if (too_large) throw std::invalid_argument("bins must be below the bin_counts of their columns");
     return table;
 }
 

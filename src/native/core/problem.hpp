@@ -11,7 +11,8 @@
 
 namespace epiboost {
 
-inline std::size_t padded(std::size_t rows) { return (rows + block - 1) / block * block; }
+inline std::size_t divide_up(std::size_t number, std::size_t by) { return (number + by - 1) / by; }
+inline std::size_t padded(std::size_t rows) { return divide_up(rows, block) * block; }
 
 // Bins of a table in two layouts: by row for histograms, by column (padded with zeros) for finding leaves.
 struct Table {

@@ -125,19 +125,18 @@ struct Division {
 
   private:
     void divide(const CompiledTrees& trees, std::size_t rows, int threads) {
-        const auto parts_of = [](std::size_t count, std::size_t most) { return (count + most - 1) / most; };
         const auto fit = [](std::size_t most, std::size_t of_one) { return most / std::max<std::size_t>(of_one, 1); };
         const std::size_t usual = orders ? strip_rows : strip_rows / 3;  // merging takes as long as some hundred rows
         const std::size_t most_rows = std::clamp(fit(most_work, work_per_row(trees)) / block * block, 4 * block, usual);
         const auto outputs = static_cast<std::size_t>(trees.outputs);
         const std::size_t kept = trees.segments.size() * 2 * sizeof(double) + outputs * (sizeof(float) + sizeof(double));
         const auto workers = static_cast<std::size_t>(std::max(threads, 1));
-        const std::size_t strips = parts_of(rows, most_rows);
-        strips_at_once = std::min({parts_of(strips, 2 * workers), most_strips, fit(most_in_cache, most_rows * trees.columns.size()),
+        const std::size_t strips = divide_up(rows, most_rows);
+        strips_at_once = std::min({divide_up(strips, 2 * workers), most_strips, fit(most_in_cache, most_rows * trees.columns.size()),
                                    fit(most_kept, most_rows * kept), fit(most_work, most_rows * work_per_row(trees))});
         strips_at_once = std::max<std::size_t>(strips_at_once, 1);
-        const std::size_t tasks = parts_of(parts_of(strips, strips_at_once), workers) * workers;
-        strip = parts_of(parts_of(rows, tasks * strips_at_once), block) * block;
+        const std::size_t tasks = divide_up(divide_up(strips, strips_at_once), workers) * workers;
+        strip = divide_up(divide_up(rows, tasks * strips_at_once), block) * block;
     }
 
     // In units of a symmetric tree of at most two outputs.

@@ -36,8 +36,8 @@ void add_rows(const HistogramInput<Layout>& cells, const Rows& rows, std::size_t
     const int width = Layout::words(cells.outputs);
     const std::size_t feature_size = static_cast<std::size_t>(cells.stride) * width;
     const std::size_t most = std::max<std::size_t>(1, l1_bytes / (feature_size * sizeof(typename Layout::Word)));
-    const std::size_t tiles = (cells.columns + most - 1) / most;
-    const std::size_t tile_columns = tiles > 0 ? (cells.columns + tiles - 1) / tiles : 1;  // a tile of few columns would be slow
+    const std::size_t tiles = divide_up(cells.columns, most);
+    const std::size_t tile_columns = tiles > 0 ? divide_up(cells.columns, tiles) : 1;  // a tile of few columns would be slow
     for (std::size_t begin = 0; begin < count; begin += tile_rows) {
         const std::size_t end = std::min(begin + tile_rows, count);
         for (std::size_t first = 0; first < cells.columns; first += tile_columns) {
@@ -114,8 +114,9 @@ void add_panel(const HistogramInput<Layout>& cells, const Rows& rows, std::size_
 
 template <std::size_t Stride, class Layout, class Rows>
 void add_columns(const HistogramInput<Layout>& cells, const Rows& rows, std::size_t count, std::int64_t* histogram) {
-    if (cells.is_panel && cells.row_bytes == 8 && cells.columns == 8) return add_panel<Stride, 8>(cells, rows, count, histogram);
-    if (cells.is_panel && cells.row_bytes == 8 && cells.columns == 7) return add_panel<Stride, 7>(cells, rows, count, histogram);
+    const bool is_one_number = cells.is_panel && cells.row_bytes == 8;
+    if (is_one_number && cells.columns == 8) return add_panel<Stride, 8>(cells, rows, count, histogram);
+    if (is_one_number && cells.columns == 7) return add_panel<Stride, 7>(cells, rows, count, histogram);
     add_single_words<Stride>(cells, rows, count, histogram);
 }
 

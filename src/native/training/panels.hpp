@@ -5,11 +5,11 @@
 // whose columns are bundled, are one panel.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "core/problem.hpp"
 #include "training/bundles.hpp"
 
 namespace epiboost {
@@ -23,7 +23,7 @@ class PanelLayout {
         constexpr std::size_t most_copied = std::size_t{1} << 27;  // 128 MB
         if (bundles.shared() > 0 || outputs > 2 || row_bytes_ <= most_together || rows * row_bytes_ > most_copied) return;
         width_ = divided_width;
-        count_ = (row_bytes_ + width_ - 1) / width_;
+        count_ = divide_up(row_bytes_, width_);
     }
 
     static constexpr std::size_t divided_width = 8;  // one number; panels of sixteen columns are as fast

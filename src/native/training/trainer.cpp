@@ -23,8 +23,6 @@ constexpr std::size_t max_parallel_gradients = std::size_t{1} << 23;
 constexpr std::size_t max_side_by_side = 8;  // members, as many as RootHistograms sums at once
 constexpr std::size_t max_histogram_bytes = std::size_t{1} << 27;  // of members side by side: those of wide tables are large
 
-std::size_t divide_up(std::size_t number, std::size_t by) { return (number + by - 1) / by; }
-
 // The trees to grow in one round, from `first` to before `last`.
 struct Round {
     int first;
